@@ -19,8 +19,11 @@ def split_target(target: bytes) -> tuple[str, bytes, bytes]:
 
 
 def _path_of(target: bytes) -> bytes:
-    """The path of a URL, which may stand there too; `*` means the whole server and has none."""
+    """The path of a URL, which may stand there too."""
     try:
-        return httptools.parse_url(target).path or b"/"
+        path = httptools.parse_url(target).path or b"/"
     except httptools.HttpParserInvalidURLError:
-        raise Refused(invalid("the request target is neither a path nor a URL")) from None
+        path = target
+    if not path.startswith(b"/"):
+        raise Refused(invalid("the request target is neither a path nor a URL"))
+    return path
