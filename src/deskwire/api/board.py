@@ -1,9 +1,9 @@
-"""Where one process keeps its figures, so that another process of the same program can read them at any time.
+"""Where one process keeps its figures, so that other processes of the same program can read them at any time.
 
-A board is a row of 64-bit floats and a list of names that says what stands where. A process that is alone keeps
-it in its memory. Among several, each has a file, open in all of them, and maps its own floats into its memory:
-to count is to write to memory, and to read another's board is to read a file, with nobody to ask and nobody to
-wait for. A worker that takes the place of a dead one goes on with its board, so no count ever falls."""
+A board is a row of 64-bit floats and a list of names that says what stands where. A process that is alone
+keeps it in its memory. Among several, each has a file, open in all of them, and maps its own floats into its
+memory: to count is to write to memory, and to read another's board is to read a file, with nobody to ask and
+nobody to wait for. A worker that takes the place of a dead one goes on with its board: no count ever falls."""
 
 import mmap
 import os
@@ -29,7 +29,7 @@ class Board:
     """`file` is absent for a process that is alone."""
 
     file: int | None = None
-    cells: memoryview[float] = field(init=False)
+    cells: "memoryview[float]" = field(init=False)
 
     def __post_init__(self) -> None:
         self._entries: dict[tuple[str, ...], tuple[int, int]] = {}

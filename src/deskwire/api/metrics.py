@@ -25,7 +25,7 @@ Figures = dict[tuple[str, ...], list[float]]
 class Counter:
     """A figure that only grows."""
 
-    def __init__(self, cells: memoryview[float], at: int) -> None:
+    def __init__(self, cells: "memoryview[float]", at: int) -> None:
         self._cells, self._at = cells, at
 
     def add(self, amount: float = 1) -> None:
@@ -40,7 +40,7 @@ class _Gauge:
 
 
 class Metrics(Collector):
-    """Of all workers, when there are several: `boards` are then the open files of each, the own one at `slot`."""
+    """Of all workers, when there are several: `boards` are then each one's open file, the own at `slot`."""
 
     def __init__(self, boards: tuple[int, ...] = (), slot: int = 0) -> None:
         self._others = tuple(file for place, file in enumerate(boards) if place != slot)
