@@ -3,7 +3,7 @@
 A board is a row of 64-bit floats and a list of names that says what stands where. A process that is alone
 keeps it in its memory. Among several, each has a file, open in all of them, and maps its own floats into its
 memory: to count is to write to memory, and to read another's board is to read a file, with nobody to ask and
-nobody to wait for. A worker that takes the place of a dead one goes on with its board: no count ever falls."""
+nobody to wait for. A worker that replaces a dead one goes on with its board: no count ever falls."""
 
 import mmap
 import os

@@ -3,7 +3,7 @@
 import logging
 import sys
 from contextvars import ContextVar
-from typing import Literal
+from typing import Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -19,7 +19,7 @@ request_id: ContextVar[str] = ContextVar("request_id")
 _QUIET = ("aiohttp", "alembic", "asyncio", "sqlalchemy", "uvicorn")
 
 
-def configure(format: LogFormat) -> None:
+def configure(format: LogFormat, file: TextIO | None = None) -> None:
     """Also gives the request id, and what is bound with structlog.contextvars, to the libraries' lines."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -39,13 +39,13 @@ def configure(format: LogFormat) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(file or sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _render_text if format == "text" else structlog.processors.JSONRenderer(),
+                _render_text if format == "text" else structlog.processors.JSONRenderer(ensure_ascii=False),
                 _redact,
             ],
         )

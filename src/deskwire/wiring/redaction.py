@@ -7,7 +7,10 @@ _RULES = (
     (re.compile(r"(dwp_[A-Za-z0-9]{1,8})[A-Za-z0-9]*"), r"\1…"),
     (re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64,}"), "[secret]"),
     (re.compile(r"(?i)\b(bearer|basic)\s+(?!dwp_)[\w.~+/=-]+"), r"\1 [secret]"),
-    (re.compile(r"(?i)\b(authorization\W{1,6})(?!bearer|basic|dwp_)[\w.~+/=-]+"), r"\1[secret]"),
+    (
+        re.compile(r"(?i)\b(authorization\W{1,6}+(?:b['\"])?+)(?!bearer|basic|dwp_)[\w.~+/=-]+"),
+        r"\1[secret]",
+    ),
     (re.compile(r"(://)[^\s/@'\"]+@"), r"\1[secret]@"),
     (re.compile(r"[^\s@<>()\[\]'\",;:=\\/]+@[^\s@<>()\[\]'\",;:=\\/]+\.[\w-]+"), "[e-mail]"),
 )
