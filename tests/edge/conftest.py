@@ -33,11 +33,11 @@ class Calls:
 class Desk:
     """A server in a thread of its own."""
 
-    def __init__(self, pace: Pace, grace_s: float) -> None:
+    def __init__(self, pace: Pace, grace_s: float, app: Any) -> None:
         self.calls = Calls()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.listener.getsockname()[1]
-        self._pace, self._grace_s = pace, grace_s
+        self._pace, self._grace_s, self._app = pace, grace_s, app or self._note
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
@@ -61,7 +61,7 @@ class Desk:
             pace=self._pace,
         )
 
-    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
+    async def _note(self, scope: Any, receive: Any, send: Any) -> None:
         self.calls.scopes.append(scope)
         path = scope["path"]
         if path == "/fail":
@@ -170,8 +170,8 @@ class Client:
 def start_desk() -> Iterator[Callable[..., Desk]]:
     started: list[Desk] = []
 
-    def start(pace: Pace = SHORT, grace_s: float = 1.0) -> Desk:
-        desk = Desk(pace, grace_s)
+    def start(pace: Pace = SHORT, grace_s: float = 1.0, app: Any = None) -> Desk:
+        desk = Desk(pace, grace_s, app)
         desk.start()
         started.append(desk)
         return desk

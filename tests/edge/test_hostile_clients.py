@@ -2,6 +2,8 @@
 
 import contextlib
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from conftest import Desk
@@ -200,6 +202,52 @@ def test_garbage_after_a_request_is_refused_after_its_answer(desk: Desk) -> None
         assert client.answer().body == b"/wait:"
         assert client.answer().body == b"/2:"
         assert client.answer().error == "INVALID_REQUEST"
+
+
+def test_a_bad_body_behind_a_waiting_request_is_refused_after_its_answer(desk: Desk) -> None:
+    with desk.connect() as client:
+        client.send(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\n" + CHUNKED + b"xyz\r\n")
+        time.sleep(0.05)
+        desk.release()
+        assert client.answer().body == b"/wait:"
+        assert client.answer().error == "INVALID_REQUEST"
+    assert [scope["path"] for scope in desk.calls.scopes] == ["/wait"]
+
+
+def test_a_bad_body_under_an_answer_that_has_begun_cuts_it(start_desk: Callable[..., Desk]) -> None:
+    async def begin(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    desk = start_desk(app=begin)
+    with desk.connect() as client:
+        client.send(CHUNKED)
+        while client.line() != b"\r\n":
+            pass
+        client.send(b"xyz\r\n")
+        assert client.is_closed() or client.is_closed()
+
+
+def test_a_drip_behind_a_waiting_request_is_refused_after_its_answer(desk: Desk) -> None:
+    with desk.connect() as client:
+        client.send(b"GET /wait HTTP/1.1\r\nHost: a\r\n\r\nGET /2")
+        time.sleep(0.5)
+        desk.release()
+        assert client.answer().body == b"/wait:"
+        assert client.answer().error == "REQUEST_TIMEOUT"
+
+
+def test_a_refused_client_that_sends_on_is_cut_at_last(desk: Desk) -> None:
+    with desk.connect() as client:
+        client.send(b"\x00")
+        began_s = time.monotonic()
+        with contextlib.suppress(OSError):
+            while time.monotonic() - began_s < 3:
+                client.socket.send(b"x" * 1000)
+                time.sleep(0.01)
+        assert time.monotonic() - began_s < 2
 
 
 def test_300_idle_connections_cost_nothing_but_themselves(desk: Desk) -> None:

@@ -197,8 +197,6 @@ class BoundedProtocol(HttpToolsProtocol):
         self.framing_bytes = 0
         self.body_bytes += len(body)
         exchange = self.cycle
-        if exchange.response_complete:
-            return
         exchange.body += body
         if len(exchange.body) > BODY_HIGH_WATER_BYTES:
             self.flow.pause_reading()
@@ -210,8 +208,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.phase = IDLE
         self.framing_bytes = 0
         self.cycle.more_body = False
-        if not self.cycle.response_complete:
-            self.cycle.message_event.set()
+        self.cycle.message_event.set()
 
     def on_response_complete(self) -> None:
         if self.pipeline and not self.transport.is_closing():
@@ -254,7 +251,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _refuse(self, refusal: Refusal | None) -> None:
         """Reads no further, and says why after the answers to what came before."""
         phase, self.phase = self.phase, DEAF
-        if phase == BODY and not self.cycle.response_complete:
+        if phase == BODY:
             self._abandon(self.cycle)
         if refusal is None or self.transport.is_closing():
             return
