@@ -1,6 +1,8 @@
 """Clients that mean harm: each loses its own connection, and everybody else is served promptly."""
 
 import contextlib
+import os
+import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -268,3 +270,22 @@ def test_a_client_that_leaves_is_reported_to_the_application(desk: Desk) -> None
     while desk.calls.disconnects == 0:
         assert time.monotonic() < deadline_s
         time.sleep(0.01)
+
+
+def test_out_of_file_descriptors_the_next_client_waits_for_one(desk: Desk) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with desk.connect() as first:
+        first.send(b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert first.answer().status == 200
+        next_free = os.dup(0)
+        os.close(next_free)
+        # Room for the client's own end and not for the server's.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (next_free + 1, before[1]))
+        try:
+            with desk.connect() as second:
+                second.send(b"GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+                time.sleep(0.1)
+                first.__exit__()
+                assert second.answer().status == 200
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -12,6 +12,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from deskwire.api.acceptor import Acceptor
 from deskwire.api.protocol import BoundedProtocol, Pace
 from deskwire.model import limits
 
@@ -31,23 +32,18 @@ async def serve(
     loop = asyncio.get_running_loop()
     state = ServerState()
     config = _configure(app)
-    listeners = [
-        await loop.create_server(
-            lambda: BoundedProtocol(config, state, loop, pace), sock=each, backlog=limits.LISTEN_BACKLOG
-        )
-        for each in sockets
-    ]
+    acceptors = [Acceptor(each, lambda: BoundedProtocol(config, state, loop, pace)) for each in sockets]
     ticker = asyncio.create_task(_tick(state, pace.check_interval_s))
     try:
         ready()
         await stop.wait()
-        for listener in listeners:
-            listener.close()
+        for acceptor in acceptors:
+            acceptor.close()
         await _drain(state, grace_s)
     finally:
         ticker.cancel()
-        for listener in listeners:
-            listener.close()
+        for acceptor in acceptors:
+            acceptor.close()
         await _cut(state)
 
 
