@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from deskwire.api.protocol import Pace
+from deskwire.api.pace import Pace
 from deskwire.api.server import serve
 
 SHORT = Pace(

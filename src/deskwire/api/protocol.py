@@ -1,7 +1,6 @@
 """The HTTP/1.1 connection: uvicorn's, bounded, so that a hostile client harms no connection but its own."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final, cast
 
 import httptools
@@ -10,6 +9,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from deskwire.api.exchange import Exchange, Outlet
+from deskwire.api.pace import BODY, DEAF, FRESH, HEAD, IDLE, Lapse, Pace, Sight, Watch
 from deskwire.api.refusal import (
     BODY_TOO_SLOW,
     HEAD_TOO_LARGE,
@@ -22,24 +22,8 @@ from deskwire.api.refusal import (
 from deskwire.api.target import split_target
 from deskwire.model import limits
 
-# Where the client is. DEAF: what it still sends is dropped.
-FRESH, HEAD, BODY, IDLE, DEAF = range(5)
-
 WATCHED_HEADERS: Final = frozenset((b"host", b"expect", b"transfer-encoding"))
 BODY_HIGH_WATER_BYTES: Final = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How long a client may take; a check finds out up to two check intervals late."""
-
-    head_s: float = limits.REQUEST_HEAD_TIMEOUT_S
-    body_gap_s: float = limits.REQUEST_BODY_GAP_TIMEOUT_S
-    body_s: float = limits.REQUEST_BODY_TIMEOUT_S
-    idle_s: float = limits.KEEP_ALIVE_IDLE_S
-    stall_s: float = limits.ANSWER_STALL_TIMEOUT_S
-    linger_s: float = limits.LINGER_S
-    check_interval_s: float = limits.CONNECTION_CHECK_INTERVAL_S
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -52,7 +36,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self, config: Config, server_state: ServerState, loop: asyncio.AbstractEventLoop, pace: Pace
     ) -> None:
         super().__init__(config, server_state, {}, loop)
-        self.pace = pace
+        self.watch = Watch(pace, loop.time())
         self.phase = FRESH
         self.requests = 0
         self.hosts = 0
@@ -61,13 +45,6 @@ class BoundedProtocol(HttpToolsProtocol):
         self.body_bytes = 0
         self.answering: Exchange | None = None
         self.last_words: Refusal | None = None
-
-        self.stage = (FRESH, 0)
-        self.stage_since_s = loop.time()
-        self.heard_bytes = 0
-        self.heard_at_s = 0.0
-        self.stalled_bytes = 0
-        self.stalled_since_s = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -225,7 +202,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def resume_writing(self) -> None:
-        self.stalled_bytes = 0
+        self.watch.note_drained()
         super().resume_writing()
 
     # Endings.
@@ -295,38 +272,22 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.url) + lines_bytes > limits.REQUEST_HEAD_MAX_BYTES:
             raise Refused(HEAD_TOO_LARGE)
 
-    # Pace.
-
     def check(self, now_s: float) -> None:
         """Ends the connection when its client has not kept pace."""
-        self._check_unsent(now_s)
-        stage = (self.phase, self.requests)
-        if stage != self.stage:
-            self.stage, self.stage_since_s = stage, now_s
-            self.heard_bytes, self.heard_at_s = self.body_bytes, now_s
-            return
-        waited_s = now_s - self.stage_since_s
-        if self.phase == HEAD:
-            if waited_s > self.pace.head_s:
+        sight = Sight(
+            phase=self.phase,
+            requests=self.requests,
+            body_bytes=self.body_bytes,
+            unsent_bytes=self.transport.get_write_buffer_size(),
+            is_answering=self.answering is not None,
+            is_reading=not self.flow.read_paused,
+        )
+        match self.watch.look(sight, now_s):
+            case Lapse.HEAD:
                 self._refuse(HEAD_TOO_SLOW)
-        elif self.phase == BODY:
-            if self._body_lags(now_s, waited_s):
+            case Lapse.BODY:
                 self._refuse(BODY_TOO_SLOW)
-        elif self.answering is not None:
-            self.stage_since_s = now_s
-        elif waited_s > (self.pace.head_s, 0, 0, self.pace.idle_s, self.pace.linger_s)[self.phase]:
-            self.transport.abort() if self.phase == DEAF else self.transport.close()
-
-    def _body_lags(self, now_s: float, waited_s: float) -> bool:
-        if self.flow.read_paused or self.body_bytes != self.heard_bytes:
-            self.heard_bytes, self.heard_at_s = self.body_bytes, now_s
-        return waited_s > self.pace.body_s or now_s - self.heard_at_s > self.pace.body_gap_s
-
-    def _check_unsent(self, now_s: float) -> None:
-        unsent_bytes = self.transport.get_write_buffer_size()
-        if unsent_bytes == 0:
-            self.stalled_bytes = 0
-        elif not 0 < self.stalled_bytes < unsent_bytes + limits.ANSWER_STALL_PROGRESS_BYTES:
-            self.stalled_bytes, self.stalled_since_s = unsent_bytes, now_s
-        elif now_s - self.stalled_since_s > self.pace.stall_s:
-            self.transport.abort()
+            case Lapse.IDLE if self.phase != DEAF:
+                self.transport.close()
+            case Lapse.IDLE | Lapse.READING:
+                self.transport.abort()

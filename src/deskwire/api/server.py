@@ -13,7 +13,8 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from deskwire.api.acceptor import Acceptor
-from deskwire.api.protocol import BoundedProtocol, Pace
+from deskwire.api.pace import Pace
+from deskwire.api.protocol import BoundedProtocol
 from deskwire.model import limits
 
 _DRAIN_POLL_S = 0.02
