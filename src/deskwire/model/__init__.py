@@ -1,0 +1,1 @@
+"""What things are: records, rules, codes and limits, without I/O, clock or randomness."""
