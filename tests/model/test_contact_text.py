@@ -9,7 +9,7 @@ from deskwire.model.contact_text import (
     contact_terms,
 )
 
-texts = st.text(st.sampled_from("abAB1+@.%_ \n\x1fßé\u0301한국"), max_size=12)
+texts = st.text(st.sampled_from("abAB1+@.%_ \n\x01\x1fßé\u0301한국"), max_size=12)
 fields = st.none() | texts
 
 
@@ -34,6 +34,11 @@ def test_a_query_that_is_white_space_asks_the_index_for_nothing() -> None:
 
 def test_punctuation_counts_in_a_contacts_terms() -> None:
     assert sorted(contact_terms("7", "a b@", None, "")) == ["7p@", "7pa", "7pb@"]
+
+
+def test_controls_are_in_no_term() -> None:
+    assert sorted(contact_terms("7", "a\x01b\x7fc\u0085", None, None)) == ["7pa", "7pb", "7pc"]
+    assert contact_parts("7", "\x01b").prefixes == ("7pb",)
 
 
 @given(fields, fields, fields, texts)
