@@ -1,0 +1,138 @@
+"""The development environment: .venv, filled from the lock file, and the lock files themselves."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+VENV = Path(".venv")
+VENV_PYTHON = str(VENV / "bin" / "python")
+DEV_LOCK = "locks/dev.txt"
+RUN_LOCK = "locks/run.txt"
+
+# What pip is told in its own configuration has to be told to uv in variables.
+UV_VARIABLES = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "no-index": "UV_NO_INDEX",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+}
+OWN_UV_VARIABLES = {"UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL"}
+OWN_UV_FILES = (Path("/etc/uv/uv.toml"), Path.home() / ".config" / "uv" / "uv.toml")
+
+Command = Sequence[str]
+
+
+def main(arguments: Sequence[str]) -> int:
+    match arguments:
+        case ["install", ("all" | "project") as packages]:
+            return install(whole=packages == "all")
+        case ["lock", *options]:
+            return lock(options)
+    print("usage: environment.py install (all | project), or environment.py lock [OPTIONS]", file=sys.stderr)
+    return 2
+
+
+def install(*, whole: bool) -> int:
+    """Fill .venv: from nothing, or only with the project itself when the locked packages are in place."""
+    uv = shutil.which("uv")
+    if uv:
+        if install_by(uv_commands(uv), "uv", uv_environment(), whole=whole):
+            return 0
+        say("uv could not install (see above); going on with venv and pip")
+        whole = True
+    whole = whole or not (VENV / "bin" / "pip").exists()
+    if install_by(pip_commands(), "venv and pip", dict(os.environ), whole=whole):
+        return 0
+    say("venv and pip could not install (see above)")
+    return 1
+
+
+def lock(options: Sequence[str]) -> int:
+    """Compile both lock files; the development one comes first and binds the other to the same versions."""
+    uv = shutil.which("uv")
+    if not uv:
+        say("compiling the lock files needs uv on PATH")
+        return 1
+    compile_ = [uv, "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
+    compile_ += ["--no-header", "--no-annotate", *options, "pyproject.toml"]
+    commands = [
+        [*compile_, "--group", "dev", "--output-file", DEV_LOCK],
+        [*compile_, "--constraints", DEV_LOCK, "--output-file", RUN_LOCK],
+    ]
+    return 0 if run_all(commands, uv_environment()) else 1
+
+
+def install_by(commands: tuple[list[Command], Command], name: str, environment: dict[str, str], *, whole: bool) -> bool:
+    fill, add_project = commands
+    if whole:
+        say(f"installing into {VENV} with {name}; this takes from seconds to a few minutes")
+        shutil.rmtree(VENV, ignore_errors=True)
+        return run_all([*fill, add_project], environment)
+    return run_all([add_project], environment)
+
+
+def uv_commands(uv: str) -> tuple[list[Command], Command]:
+    to_venv = ["--quiet", "--python", VENV_PYTHON]
+    fill = [
+        [uv, "venv", "--quiet", "--python", sys.executable, str(VENV)],
+        [uv, "pip", "sync", *to_venv, "--require-hashes", DEV_LOCK],
+    ]
+    project = ["--offline", "--no-deps", "--no-build-isolation", "--editable", "."]
+    return fill, [uv, "pip", "install", *to_venv, *project]
+
+
+def pip_commands() -> tuple[list[Command], Command]:
+    pip_install = [VENV_PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "install"]
+    fill = [
+        [sys.executable, "-m", "venv", str(VENV)],
+        [*pip_install, "--no-deps", "--require-hashes", "--requirement", DEV_LOCK],
+    ]
+    project = ["--no-index", "--no-deps", "--no-build-isolation", "--editable", "."]
+    return fill, [*pip_install, *project]
+
+
+def uv_environment() -> dict[str, str]:
+    """Return this process's variables, and pip's settings as uv's where uv has none of its own."""
+    own = dict(os.environ)
+    if OWN_UV_VARIABLES & own.keys() or any(path.exists() for path in OWN_UV_FILES):
+        return own
+    listing = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
+    )
+    return uv_settings(listing.stdout) | own
+
+
+def uv_settings(pip_configuration: str) -> dict[str, str]:
+    """Translate the lines of `pip config list`, of which a later section counts more than an earlier one."""
+    settings: dict[str, str] = {}
+    for section in ("global.", "install.", ":env:."):
+        for line in pip_configuration.splitlines():
+            name, equals, quoted = line.removeprefix(section).partition("=")
+            if line.startswith(section) and equals and name in UV_VARIABLES:
+                settings[UV_VARIABLES[name]] = uv_value(name, ast.literal_eval(quoted))
+    return {variable: value for variable, value in settings.items() if value}
+
+
+def uv_value(name: str, value: str) -> str:
+    if name == "find-links":
+        # pip passes over a folder that is not there; uv stops at it.
+        return ",".join(place for place in value.split() if "://" in place or Path(place).exists())
+    return " ".join(value.split())
+
+
+def run_all(commands: Sequence[Command], environment: dict[str, str]) -> bool:
+    return all(subprocess.run(command, env=environment, check=False).returncode == 0 for command in commands)
+
+
+def say(line: str) -> None:
+    print(f"dev: {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
