@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 VENV = Path(".venv")
 VENV_PYTHON = str(VENV / "bin" / "python")
 DEV_LOCK = "locks/dev.txt"
 RUN_LOCK = "locks/run.txt"
+PROJECT_ALONE = ("--no-deps", "--no-build-isolation", "--editable", ".")
 
 # What pip is told in its own configuration has to be told to uv in variables.
 UV_VARIABLES = {
@@ -25,76 +27,94 @@ UV_VARIABLES = {
 OWN_UV_VARIABLES = {"UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL"}
 OWN_UV_FILES = (Path("/etc/uv/uv.toml"), Path.home() / ".config" / "uv" / "uv.toml")
 
-Command = Sequence[str]
+COMPILING = (
+    "--universal",
+    "--python-version=3.11",
+    "--generate-hashes",
+    "--no-header",
+    "--no-annotate",
+)
+
+
+class Installer(NamedTuple):
+    """A tool that makes .venv and fills it: by these commands, in this environment."""
+
+    name: str
+    fill: list[list[str]]
+    add_project: list[str]
+    environment: dict[str, str]
 
 
 def main(arguments: Sequence[str]) -> int:
     match arguments:
         case ["install", ("all" | "project") as packages]:
-            return install(whole=packages == "all")
+            return 0 if install(whole=packages == "all") else 1
         case ["lock", *options]:
-            return lock(options)
-    print("usage: environment.py install (all | project), or environment.py lock [OPTIONS]", file=sys.stderr)
+            return 0 if lock(options) else 1
+    say("usage: environment.py install (all | project), or environment.py lock [OPTIONS]")
     return 2
 
 
-def install(*, whole: bool) -> int:
+def install(*, whole: bool) -> bool:
     """Fill .venv: from nothing, or only with the project itself when the locked packages are in place."""
     uv = shutil.which("uv")
     if uv:
-        if install_by(uv_commands(uv), "uv", uv_environment(), whole=whole):
-            return 0
+        if install_with(uv_installer(uv), whole=whole):
+            return True
         say("uv could not install (see above); going on with venv and pip")
-        whole = True
-    whole = whole or not (VENV / "bin" / "pip").exists()
-    if install_by(pip_commands(), "venv and pip", dict(os.environ), whole=whole):
-        return 0
+    whole = whole or bool(uv) or not (VENV / "bin" / "pip").exists()
+    if install_with(pip_installer(), whole=whole):
+        return True
     say("venv and pip could not install (see above)")
-    return 1
+    return False
 
 
-def lock(options: Sequence[str]) -> int:
+def lock(options: Sequence[str]) -> bool:
     """Compile both lock files; the development one comes first and binds the other to the same versions."""
     uv = shutil.which("uv")
     if not uv:
         say("compiling the lock files needs uv on PATH")
-        return 1
-    compile_ = [uv, "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
-    compile_ += ["--no-header", "--no-annotate", *options, "pyproject.toml"]
+        return False
+    compile_project = [uv, "pip", "compile", "--quiet", *COMPILING, *options, "pyproject.toml"]
     commands = [
-        [*compile_, "--group", "dev", "--output-file", DEV_LOCK],
-        [*compile_, "--constraints", DEV_LOCK, "--output-file", RUN_LOCK],
+        [*compile_project, "--group", "dev", "--output-file", DEV_LOCK],
+        [*compile_project, "--constraints", DEV_LOCK, "--output-file", RUN_LOCK],
     ]
-    return 0 if run_all(commands, uv_environment()) else 1
+    return run_all(commands, uv_environment())
 
 
-def install_by(commands: tuple[list[Command], Command], name: str, environment: dict[str, str], *, whole: bool) -> bool:
-    fill, add_project = commands
-    if whole:
-        say(f"installing into {VENV} with {name}; this takes from seconds to a few minutes")
-        shutil.rmtree(VENV, ignore_errors=True)
-        return run_all([*fill, add_project], environment)
-    return run_all([add_project], environment)
+def install_with(installer: Installer, *, whole: bool) -> bool:
+    if not whole:
+        return run_all([installer.add_project], installer.environment)
+    say(f"installing into {VENV} with {installer.name}; without a filled cache this takes a minute or so")
+    shutil.rmtree(VENV, ignore_errors=True)
+    return run_all([*installer.fill, installer.add_project], installer.environment)
 
 
-def uv_commands(uv: str) -> tuple[list[Command], Command]:
+def uv_installer(uv: str) -> Installer:
     to_venv = ["--quiet", "--python", VENV_PYTHON]
-    fill = [
-        [uv, "venv", "--quiet", "--python", sys.executable, str(VENV)],
-        [uv, "pip", "sync", *to_venv, "--require-hashes", DEV_LOCK],
-    ]
-    project = ["--offline", "--no-deps", "--no-build-isolation", "--editable", "."]
-    return fill, [uv, "pip", "install", *to_venv, *project]
+    return Installer(
+        name="uv",
+        fill=[
+            [uv, "venv", "--quiet", "--python", sys.executable, str(VENV)],
+            [uv, "pip", "sync", *to_venv, "--require-hashes", DEV_LOCK],
+        ],
+        add_project=[uv, "pip", "install", *to_venv, "--offline", *PROJECT_ALONE],
+        environment=uv_environment(),
+    )
 
 
-def pip_commands() -> tuple[list[Command], Command]:
-    pip_install = [VENV_PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "install"]
-    fill = [
-        [sys.executable, "-m", "venv", str(VENV)],
-        [*pip_install, "--no-deps", "--require-hashes", "--requirement", DEV_LOCK],
-    ]
-    project = ["--no-index", "--no-deps", "--no-build-isolation", "--editable", "."]
-    return fill, [*pip_install, *project]
+def pip_installer() -> Installer:
+    pip = [VENV_PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+    return Installer(
+        name="venv and pip",
+        fill=[
+            [sys.executable, "-m", "venv", str(VENV)],
+            [*pip, "install", "--no-deps", "--require-hashes", "--requirement", DEV_LOCK],
+        ],
+        add_project=[*pip, "install", "--no-index", *PROJECT_ALONE],
+        environment=dict(os.environ),
+    )
 
 
 def uv_environment() -> dict[str, str]:
@@ -126,7 +146,7 @@ def uv_value(name: str, value: str) -> str:
     return " ".join(value.split())
 
 
-def run_all(commands: Sequence[Command], environment: dict[str, str]) -> bool:
+def run_all(commands: Sequence[list[str]], environment: dict[str, str]) -> bool:
     return all(subprocess.run(command, env=environment, check=False).returncode == 0 for command in commands)
 
 
