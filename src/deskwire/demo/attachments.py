@@ -20,7 +20,7 @@ class Shelf:
     def add(self, medium: Medium, created_at: datetime) -> str:
         chance = self._chance
         names = [name for name, specimen in specimens().items() if specimen.medium == medium]
-        source = chance.pick(names)
+        source = names[len(self.records) % len(names)]
         status = self._status()
         attachment_id = chance.uuid(created_at)
         self.records.append(

@@ -12,13 +12,13 @@ from deskwire.demo.messages import Cast, Channel, lines
 from deskwire.demo.office import Workflow
 from deskwire.demo.records import record
 from deskwire.demo.staff import Member
-from deskwire.demo.texts import Language, Tags, Topic, languages, read
+from deskwire.demo.texts import Language, Topic, languages, tags
 
 USER_CHATS = 636
 PROVIDERS = {
     "web": 28,
     "native": 13,
-    "email": 22,
+    "email": 30,
     "messenger_a": 10,
     "messenger_b": 6,
     "messenger_c": 4,
@@ -81,8 +81,9 @@ def _user_chat(
     member = _answerer(chance, staff, contact.language, ended_at, status)
     answered_by = chance.weighted(ANSWERERS[status])
     assignment = _assignment(chance, status, answered_by, member)
-    topics = chance.several(language.topics, 2 if answered_by and chance.percent(22) else 1)
-    words = _words(chance, language, contact, member, ended_at)
+    topics = chance.several(language.topics, 2 if answered_by and chance.percent(15) else 1)
+    helper = member.text.name if answered_by == "member" else ""
+    words = _words(chance, language, contact, helper, ended_at)
     talk = Talk(
         language=language,
         provider=_provider(chance, contact),
@@ -90,7 +91,7 @@ def _user_chat(
         slots=words,
         answered_by=answered_by,
         finished=status == "closed" and answered_by is not None,
-        assignee=member.text.name,
+        helper=helper,
     )
     said = turns(chance, talk)
     if status == "open" and answered_by and chance.percent(40):
@@ -155,15 +156,14 @@ def _provider(chance: Chance, contact: Contact) -> str:
 
 
 def _words(
-    chance: Chance, language: Language, contact: Contact, member: Member, ended_at: datetime
+    chance: Chance, language: Language, contact: Contact, member: str, ended_at: datetime
 ) -> dict[str, str]:
     given_names_first = language.name.startswith("{given}")
     name = contact.name.split()[0] if contact.name and given_names_first else contact.name
-    month = (ended_at + timedelta(days=6)).month
-    return slots(chance, language, month, name, member.text.name)
+    return slots(chance, language, ended_at, name, member)
 
 
 def _tags(chance: Chance, topics: Sequence[Topic]) -> list[str]:
-    extras = [tag.name for tag in read("tags", Tags).channel_tags if tag.extra]
+    extras = [tag.name for tag in tags().channel_tags if tag.extra]
     from_topics = [topic.tag for topic in topics if chance.percent(78)]
     return from_topics + chance.several(extras, chance.weighted({0: 80, 1: 15, 2: 5}))

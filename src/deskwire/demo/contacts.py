@@ -8,7 +8,7 @@ from deskwire.demo.addresses import local_part
 from deskwire.demo.chance import Chance
 from deskwire.demo.history import FOUNDED_DAYS
 from deskwire.demo.records import Record, record
-from deskwire.demo.texts import Language, Tags, languages, read
+from deskwire.demo.texts import Language, languages, tags
 
 CONTACTS = 420
 STANDING = {"member": 46, "visitor": 38, "anonymous": 16}
@@ -88,7 +88,7 @@ def _contact(chance: Chance, number: int, code: str) -> Contact:
 
 def _tags(chance: Chance, standing: str) -> list[str]:
     count = 0 if standing == "anonymous" else chance.weighted({0: 9, 1: 6, 2: 3, 3: 1})
-    return chance.several([tag.name for tag in read("tags", Tags).contact_tags], count)
+    return chance.several([tag.name for tag in tags().contact_tags], count)
 
 
 def _sign_up(chance: Chance, contact: Contact, number: int) -> None:
@@ -121,7 +121,7 @@ def _name(chance: Chance, language: Language) -> str:
 
 
 def _email(chance: Chance, name: str, language: Language, number: int) -> str:
-    return f"{local_part(name) or chance.pick(language.handles)}{number}@{chance.weighted(MAIL_DOMAINS)}"
+    return f"{local_part(name) or chance.pick(language.handles)}.{number}@{chance.weighted(MAIL_DOMAINS)}"
 
 
 def _phone(chance: Chance, language: Language) -> str:

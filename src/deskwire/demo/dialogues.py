@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Literal
 
 from deskwire.demo.chance import Chance
@@ -15,6 +16,9 @@ MINUTE_S, HOUR_S = 60, 3600
 CHAT_PAUSES_S = {"contact": (15, 8 * MINUTE_S), "member": (20, 12 * MINUTE_S), "external": (60, HOUR_S)}
 MAIL_PAUSES_S = {"contact": (HOUR_S / 2, 9 * HOUR_S), "member": (HOUR_S / 3, 6 * HOUR_S)}
 AUTOMATIC_PAUSE_S = (0.2, 4)
+WITHOUT_CONTROLS = ("sms", "email")
+ORDER_TOPICS = ("delivery", "배송문의", "order change")
+PRODUCT_TOPICS = ("sizing", "spare part")
 PICTURED_TOPICS = ("damaged", "returns", "warranty", "spare part")
 AUDIBLE_TOPICS = ("repair",)
 WRITTEN_TOPICS = ("invoice", "warranty")
@@ -36,7 +40,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Talk:
-    """The plan of a conversation: how far it goes, who answers, and the words for its slots."""
+    """The plan of a conversation: how far it goes, who answers, and the words for its slots.
+
+    `helper` is the name of the member who answers, and empty when none does.
+    """
 
     language: Language
     provider: str
@@ -44,7 +51,7 @@ class Talk:
     slots: dict[str, str]
     answered_by: Speaker | None
     finished: bool
-    assignee: str | None
+    helper: str
 
 
 def turns(chance: Chance, talk: Talk) -> list[Turn]:
@@ -52,17 +59,22 @@ def turns(chance: Chance, talk: Talk) -> list[Turn]:
 
 
 def fill(lines: Sequence[str], chance: Chance, slots: dict[str, str]) -> str:
-    """One of the lines; lines with a name are left out when the contact has none."""
-    fitting = [line for line in lines if slots.get("name") or "{name}" not in line]
+    """One of the lines; a line that calls somebody by name needs a name."""
+    unknown = [f"{{{slot}}}" for slot in ("name", "member") if not slots[slot]]
+    fitting = [line for line in lines if not any(slot in line for slot in unknown)]
     return chance.pick(fitting).format_map(slots)
 
 
-def slots(chance: Chance, language: Language, month: int, name: str | None, member: str) -> dict[str, str]:
+def slots(
+    chance: Chance, language: Language, about: datetime, name: str | None, member: str
+) -> dict[str, str]:
+    """The words of one conversation; `date` lies a few days after the moment it is about."""
+    day = about + timedelta(days=chance.number(1, 9))
     return {
         "order": f"KC-{chance.number(40_000, 99_999)}",
         "bike": chance.pick(shop().bikes),
         "part": chance.pick(language.parts),
-        "date": language.date.format(day=chance.number(1, 28), month=month),
+        "date": language.date.format(day=day.day, month=day.month),
         "tracking": chance.digits("7#########"),
         "city": chance.pick(language.cities),
         "price": str(chance.number(18, 640)),
@@ -74,88 +86,105 @@ def slots(chance: Chance, language: Language, month: int, name: str | None, memb
 
 def _conversation(chance: Chance, talk: Talk) -> Iterator[Turn]:
     yield from _opening(chance, talk)
-    for topic in talk.topics:
-        yield from _question(chance, talk, topic)
+    for number, topic in enumerate(talk.topics):
+        first = number == 0
+        asked = chance.number(0, len(topic.ask) - 1)
+        yield from _question(chance, talk, topic.ask[asked].format_map(talk.slots), greets=first)
+        yield from _evidence(chance, talk, topic)
         if talk.answered_by:
-            yield from _answers(chance, talk, topic, talk.answered_by)
+            answer = fill(topic.answer[asked :: len(topic.ask)], chance, talk.slots)
+            yield from _handover(chance, talk) if first else ()
+            yield from _answer(chance, talk, topic, talk.answered_by, answer, greets=first)
+            yield from _further(chance, talk, topic, talk.answered_by)
     if talk.finished:
         yield from _ending(chance, talk)
 
 
 def _opening(chance: Chance, talk: Talk) -> Iterator[Turn]:
-    language = talk.language
-    if talk.provider in ("sms", "email"):
+    if talk.provider in WITHOUT_CONTROLS:
         return
     if chance.percent(15):
-        yield Turn(
-            "system",
-            f"Conversation started on {chance.pick(['the shop', 'the product page', 'the help page'])}",
-            "system",
-        )
+        page = chance.pick(["the shop", "the product page", "the help page"])
+        yield Turn("system", f"Conversation started on {page}", "system")
     if chance.percent(35):
-        yield Turn("bot", fill(language.welcome, chance, talk.slots))
+        yield Turn("bot", fill(talk.language.welcome, chance, talk.slots))
     if chance.percent(18):
-        yield Turn("workflow", language.buttons, "button", trigger="T1")
+        yield Turn("workflow", talk.language.buttons, "button", trigger="T1")
 
 
-def _question(chance: Chance, talk: Talk, topic: Topic) -> Iterator[Turn]:
-    language = talk.language
-    greeting = fill(language.greetings, chance, talk.slots)
-    question = fill(topic.ask, chance, talk.slots)
-    if talk.provider != "email" and chance.percent(30):
-        yield Turn("contact", greeting)
-        yield Turn("contact", question)
+def _question(chance: Chance, talk: Talk, question: str, greets: bool) -> Iterator[Turn]:
+    greeting = fill(talk.language.greetings, chance, talk.slots)
+    if not greets:
+        yield Turn("contact", _capitalised(question))
+    elif talk.provider != "email" and chance.percent(22):
+        yield Turn("contact", greeting.rstrip(",،，"))
+        yield Turn("contact", _capitalised(question))
     else:
-        yield Turn("contact", f"{greeting} {question}")
-    yield from _evidence(chance, talk, topic)
+        goes_on = greeting.endswith((",", "،", "，"))
+        yield Turn("contact", f"{greeting} {question if goes_on else _capitalised(question)}")
+
+
+def _capitalised(sentence: str) -> str:
+    """The sentence with its first letter large, be it behind an inverted question mark."""
+    start = 1 if sentence[0] in "¿¡" else 0
+    return sentence[:start] + sentence[start : start + 1].upper() + sentence[start + 1 :]
 
 
 def _evidence(chance: Chance, talk: Talk, topic: Topic) -> Iterator[Turn]:
     language = talk.language
     if talk.provider == "sms":
         return
-    if topic.tag in PICTURED_TOPICS and chance.percent(14):
+    if topic.tag in PICTURED_TOPICS and chance.percent(13):
         yield Turn("contact", chance.pick(language.photo), "image", medium="image")
-    if topic.tag in AUDIBLE_TOPICS and chance.percent(10):
+    if topic.tag in AUDIBLE_TOPICS and chance.percent(7):
         kind: Medium = "audio" if chance.percent(60) else "video"
         yield Turn("contact", chance.pick(language.recording), kind, medium=kind)
-    if topic.tag in WRITTEN_TOPICS and chance.percent(12):
+    if topic.tag in WRITTEN_TOPICS and chance.percent(18):
         yield Turn("contact", chance.pick(language.document), "file", medium="file")
 
 
-def _answers(chance: Chance, talk: Talk, topic: Topic, answerer: Speaker) -> Iterator[Turn]:
-    language = talk.language
-    if answerer == "member":
-        yield from _handover(chance, talk)
-    if topic.tag in ("delivery", "order change") and chance.percent(30):
-        yield Turn("integration", language.summary.format_map(talk.slots), "blocks")
-    yield _said(answerer, fill(topic.answer, chance, talk.slots))
-    if topic.tag in ("sizing", "spare part") and chance.percent(40):
-        bike = talk.slots["bike"]
-        link = f"https://shop.example.com/{bike.lower().replace(' ', '-')}"
-        yield Turn("bot", f"{bike}\n{talk.slots['price']} €\n{link}", "card")
-    for question, answer in chance.several(topic.more, chance.weighted({0: 1, 1: 5, 2: 6, 3: 4})):
-        yield _said("contact", question.format_map(talk.slots))
-        if chance.percent(8) and answerer == "member":
-            yield Turn("member", fill(language.note, chance, talk.slots), note=True)
-        yield _said(answerer, answer.format_map(talk.slots))
-    if topic.tag == "workshop" and chance.percent(50):
-        yield Turn("member", WORKSHOP, "location")
-
-
 def _handover(chance: Chance, talk: Talk) -> Iterator[Turn]:
+    """From the bot to a member, who says hello where that takes no mail of its own."""
+    if talk.answered_by != "member":
+        return
     language = talk.language
-    if talk.provider not in ("email", "sms"):
+    if talk.provider not in WITHOUT_CONTROLS:
         if chance.percent(25):
             yield _said("bot", fill(language.guess, chance, talk.slots))
         if chance.percent(45):
             yield Turn("bot", fill(language.handover, chance, talk.slots))
-    if talk.assignee and chance.percent(60):
-        yield Turn("system", f"Assigned to {talk.assignee}", "system")
-    if chance.percent(70):
+    if chance.percent(60):
+        yield Turn("system", f"Assigned to {talk.helper}", "system")
+    if talk.provider == "email":
+        return
+    if chance.percent(75):
         yield Turn("member", fill(language.hello, chance, talk.slots))
     if chance.percent(30):
         yield Turn("member", fill(language.wait, chance, talk.slots))
+
+
+def _answer(
+    chance: Chance, talk: Talk, topic: Topic, answerer: Speaker, answer: str, greets: bool
+) -> Iterator[Turn]:
+    if topic.tag in ORDER_TOPICS and chance.percent(30):
+        yield Turn("integration", talk.language.summary.format_map(talk.slots), "blocks")
+    if greets and talk.provider == "email" and answerer == "member":
+        answer = f"{fill(talk.language.hello, chance, talk.slots)}\n\n{answer}"
+    yield _said(answerer, answer)
+    if topic.tag in PRODUCT_TOPICS and chance.percent(40):
+        bike = talk.slots["bike"]
+        link = f"https://shop.example.com/{bike.lower().replace(' ', '-')}"
+        yield Turn("bot", f"{bike}\n{talk.slots['price']} €\n{link}", "card")
+
+
+def _further(chance: Chance, talk: Talk, topic: Topic, answerer: Speaker) -> Iterator[Turn]:
+    for question, answer in chance.several(topic.more, chance.weighted({0: 4, 1: 7, 2: 4, 3: 2})):
+        yield _said("contact", question.format_map(talk.slots))
+        if chance.percent(8) and answerer == "member":
+            yield Turn("member", fill(talk.language.note, chance, talk.slots), note=True)
+        yield _said(answerer, answer.format_map(talk.slots))
+    if topic.tag == "workshop" and answerer == "member" and chance.percent(50):
+        yield Turn("member", WORKSHOP, "location")
 
 
 def _ending(chance: Chance, talk: Talk) -> Iterator[Turn]:
@@ -163,15 +192,15 @@ def _ending(chance: Chance, talk: Talk) -> Iterator[Turn]:
     if chance.percent(9):
         yield Turn("workflow", chance.pick(language.still_there), trigger="T3")
     yield Turn("contact", fill(language.thanks, chance, talk.slots))
-    if talk.provider not in ("sms", "email") and chance.percent(12):
+    if talk.provider not in WITHOUT_CONTROLS and chance.percent(12):
         yield Turn("contact", chance.pick(["👍", "🙏", "🚲", "❤️"]), "sticker")
     if talk.answered_by and chance.percent(80):
         yield Turn(talk.answered_by, fill(language.bye, chance, talk.slots))
     if talk.answered_by == "member" and chance.percent(30):
-        yield Turn("system", f"Closed by {talk.assignee}", "system")
+        yield Turn("system", f"Closed by {talk.helper}", "system")
     if chance.percent(4):
         yield Turn("nobody", "The contact left the page.", "system")
-    if talk.provider not in ("sms", "email") and chance.percent(25):
+    if talk.provider not in WITHOUT_CONTROLS and chance.percent(25):
         yield Turn("workflow", language.rating, "button", trigger="T8")
 
 
@@ -189,8 +218,9 @@ def _delivered(talk: Talk, turn: Turn) -> Turn:
     if turn.note or not people or turn.content_type not in ("text", "markdown"):
         return turn
     if talk.provider == "email":
-        name = talk.slots["name"] if turn.speaker == "contact" else talk.assignee
-        return replace(turn, content=f"{turn.content}\n\n-- \n{name or '…'}", content_type="email")
+        name = talk.slots["name"] if turn.speaker == "contact" else talk.helper
+        signature = f"\n\n-- \n{name}" if name else ""
+        return replace(turn, content=turn.content + signature, content_type="email")
     if talk.provider == "sms":
         return replace(turn, content=turn.content.replace("**", "").replace("`", ""), content_type="text")
     return turn

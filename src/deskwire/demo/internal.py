@@ -1,7 +1,7 @@
 """The members' own channels: one for each team, some groups, some pairs."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from deskwire.demo.chance import Chance
 from deskwire.demo.dialogues import Turn, fill, slots
@@ -57,7 +57,7 @@ def _channel(chance: Chance, kind: str, name: str | None, members: Sequence[Memb
 def _thread(chance: Chance, begin: datetime, members: Sequence[Member]) -> Iterator[Line]:
     """A thread of at most a few lines, over in less than two hours."""
     first, second = chance.several(members, 2)
-    words = slots(chance, languages()["en"], (begin + timedelta(days=6)).month, None, first.text.name)
+    words = slots(chance, languages()["en"], begin, None, first.text.name)
     moment = begin
     for number, text in enumerate(chance.pick(shop().internal.threads)):
         member = second if number % 2 else first

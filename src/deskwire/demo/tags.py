@@ -6,13 +6,12 @@ from datetime import datetime
 from deskwire.demo.chance import Chance
 from deskwire.demo.history import FOUNDED_DAYS, STAFFED_DAYS
 from deskwire.demo.records import Record, record
-from deskwire.demo.texts import Tags, read
+from deskwire.demo.texts import tags
 
 
 def tag_records(now: datetime) -> Iterator[Record]:
     chance = Chance(now, "tags")
-    catalogue = read("tags", Tags)
-    for kind, texts in (("channel_tag", catalogue.channel_tags), ("contact_tag", catalogue.contact_tags)):
+    for kind, texts in (("channel_tag", tags().channel_tags), ("contact_tag", tags().contact_tags)):
         for text in texts:
             created_at = chance.ago(STAFFED_DAYS, FOUNDED_DAYS - 5)
             yield record(

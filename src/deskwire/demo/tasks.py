@@ -1,7 +1,7 @@
 """The tasks the members note for themselves and each other."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from deskwire.demo.chance import Chance
 from deskwire.demo.dialogues import fill, slots
@@ -41,8 +41,7 @@ def task_records(
 
 def _wording(chance: Chance, created_at: datetime) -> dict[str, str | None]:
     english = languages()["en"]
-    month = (created_at + timedelta(days=6)).month
-    words = slots(chance, english, month, chance.pick(english.given), "")
+    words = slots(chance, english, created_at, chance.pick(english.given), "")
     texts = shop().tasks
     return {
         "title": fill(texts.titles, chance, words),

@@ -10,7 +10,10 @@ Text = TypeVar("Text", bound=msgspec.Struct)
 
 
 class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a contact writes about: questions, answers, and pairs of a further question and its answer."""
+    """What a contact writes about, and pairs of a further question and its answer.
+
+    With three questions, the first and the fourth answer suit the first question, and so on.
+    """
 
     tag: str
     subject: str
@@ -155,10 +158,15 @@ def languages() -> dict[str, Language]:
 
 
 @cache
+def shop() -> Shop:
+    return read("shop", Shop)
+
+
+@cache
+def tags() -> Tags:
+    return read("tags", Tags)
+
+
 def read(name: str, shape: type[Text]) -> Text:
     source = files("deskwire.demo") / "texts" / f"{name}.toml"
     return msgspec.toml.decode(source.read_bytes(), type=shape)
-
-
-def shop() -> Shop:
-    return read("shop", Shop)
