@@ -93,7 +93,8 @@ def _conversation(chance: Chance, talk: Talk) -> Iterator[Turn]:
         yield from _evidence(chance, talk, topic)
         if talk.answered_by:
             answer = fill(topic.answer[asked :: len(topic.ask)], chance, talk.slots)
-            yield from _handover(chance, talk) if first else ()
+            if first:
+                yield from _handover(chance, talk)
             yield from _answer(chance, talk, topic, talk.answered_by, answer, greets=first)
             yield from _further(chance, talk, topic, talk.answered_by)
     if talk.finished:
