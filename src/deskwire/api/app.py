@@ -1,7 +1,7 @@
 """The API as an ASGI application: one request from its head to its answer."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import structlog
@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from deskwire.api import envelope
 from deskwire.api.authentication import Authentication
-from deskwire.api.endpoint import Answer, Answers, BadId, Call, Endpoint, Links
+from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links
 from deskwire.api.parameters import Query, QueryParser
 from deskwire.api.request_id import REQUEST_ID, request_id_of
 from deskwire.api.routes import MethodNotAllowed, Routes

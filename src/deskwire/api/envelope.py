@@ -40,6 +40,4 @@ def of_page(documents: Sequence[bytes], next_cursor: str | None) -> bytes:
 
 def of_failure(error: DeskError) -> bytes:
     details = Details(error.problems) if error.problems else None
-    return msgspec.json.encode(
-        FailureEnvelope(False, Failure(error.code, error.message, details))
-    )
+    return msgspec.json.encode(FailureEnvelope(False, Failure(error.code, error.message, details)))

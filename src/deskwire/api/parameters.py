@@ -210,7 +210,7 @@ class QueryParser(Generic[Q]):
                 values[name] = self.parameters[name].parse(readable(text))
             except ValueError as error:
                 problems[name] = str(error)
-        problems |= {name: "is required" for name in self.required - values.keys() - problems.keys()}
+        problems |= dict.fromkeys(self.required - values.keys() - problems.keys(), "is required")
         if problems:
             first = next(iter(problems))
             raise DeskError(

@@ -1,4 +1,4 @@
-"""The public API: every endpoint, a row each. Routing, scopes, parsing, envelopes and the reference follow from it."""
+"""The public API: every endpoint, a row each. Routing, scopes, parsing and the reference follow from it."""
 
 import msgspec
 
@@ -213,9 +213,9 @@ READS: tuple[Endpoint, ...] = (
         operation=list_contacts,
         summary="List, search or look up contacts",
         description=(
-            "`external_id` is an exact lookup that answers no contact or one: a merged contact is found by every "
-            "external id it ever used. Keep your own mapping under the value that you looked up, which may differ "
-            "from the contact's `external_id`."
+            "`external_id` is an exact lookup that answers no contact or one: a merged contact is found by "
+            "every external id it ever used. Keep your own mapping under the value that you looked up, which "
+            "may differ from the contact's `external_id`."
         ),
         query=ContactQuery,
         cursor_lifetime_us=CURSOR_LIFETIME_US,
@@ -261,8 +261,8 @@ READS: tuple[Endpoint, ...] = (
         operation=list_messages,
         summary="List the messages of a channel",
         description=(
-            "Newest first, so that following `next_cursor` moves toward `since`. The window is open at `since` and "
-            "closed at `until`. The cursor of this list does not expire."
+            "Newest first: following `next_cursor` moves toward `since`. The window is open at `since` "
+            "and closed at `until`. The cursor of this list does not expire."
         ),
         query=MessageQuery,
         noun="channel",
@@ -287,7 +287,9 @@ READS: tuple[Endpoint, ...] = (
         shows=Attachment,
         operation=find_attachment,
         summary="Read an attachment, with a link to download it",
-        description="`url` needs no token and works for 5 minutes. An attachment that is not ready is not found.",
+        description=(
+            "`url` needs no token and works for 5 minutes. An attachment that is not ready is not found."
+        ),
         noun="attachment",
         errors=("NOT_FOUND",),
     ),
@@ -337,7 +339,9 @@ READS: tuple[Endpoint, ...] = (
         shows=Workflow,
         operation=list_workflows,
         summary="List workflows",
-        description="All workflows, inactive ones too. A failure of the workflow engine is 500: retry with backoff.",
+        description=(
+            "All workflows, inactive ones too. A failure of the workflow engine is 500: retry with backoff."
+        ),
         errors=("INTERNAL",),
     ),
     Endpoint(
@@ -361,8 +365,8 @@ READS: tuple[Endpoint, ...] = (
         operation=search_messages,
         summary="Search message bodies",
         description=(
-            "One page of the best matches, the newest first among equals. All words must match, in any script, in "
-            "part of a word too. System messages and deleted ones are not searched."
+            "One page of the best matches, the newest first among equals. All words must match, in any "
+            "script, in part of a word too. System messages and deleted ones are not searched."
         ),
         query=SearchQuery,
         aside=lambda _: True,

@@ -10,11 +10,11 @@ from deskwire.model.search import term_prefix
 from deskwire.store import kinds
 from deskwire.store.records import FIRST, document
 from deskwire.store.search import Subject
-from deskwire.store.statement import Among, Statement
+from deskwire.store.statement import Among, Statement, Value
 from deskwire.store.tables import CONTACT_EXTERNAL_IDS, CONTACT_TAG_LINKS, CONTACT_TAGS, CONTACTS
 from deskwire.store.transaction import Tx
 
-# So few candidates are looked at one by one; where more contacts qualify, matches are met soon on the way down.
+# So few candidates are looked at one by one; where more qualify, matches are met soon on the way down.
 FEW_CANDIDATES = 2_000
 
 WALK = (
@@ -64,13 +64,11 @@ TAGS_OF = Statement(
 )
 
 
-async def list_contacts(
-    tx: Tx, workspace_id: str, q: str | None, limit: int, after: Position | None
-) -> Page:
+async def list_contacts(tx: Tx, workspace_id: str, q: str | None, limit: int, after: Position | None) -> Page:
     if not q:
         return await list_page(tx, kinds.CONTACTS, workspace_id, limit, after)
     position = after or FIRST
-    values = {
+    values: dict[str, Value] = {
         "workspace_id": workspace_id,
         "created_at": position.created_at,
         "id": position.id,

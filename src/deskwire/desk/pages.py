@@ -34,9 +34,7 @@ async def page_of(
 ) -> Page:
     """A page of a statement that takes a position and a limit, and answers document, created_at and id."""
     position = after or FIRST
-    rows = await tx.all(
-        statement, **values, created_at=position.created_at, id=position.id, limit=limit + 1
-    )
+    rows = await tx.all(statement, **values, created_at=position.created_at, id=position.id, limit=limit + 1)
     return cut(rows, limit)
 
 

@@ -17,8 +17,9 @@ from deskwire.store.statement import Among, Row, Statement
 from deskwire.store.tables import CHANNELS, MESSAGES
 from deskwire.store.transaction import Tx
 
-FIRST_CANDIDATES = 500
-MOST_CANDIDATES = 8_000
+# Some candidates are in deleted channels, or share only the terms.
+SPARE_CANDIDATES = 20
+MOST_CANDIDATES = 4_000
 
 CANDIDATES = Statement(
     select(
@@ -44,7 +45,6 @@ CANDIDATES = Statement(
 )
 
 
-
 async def search(tx: Tx, workspace_id: str, q: str, limit: int) -> list[bytes]:
     asked = query(term_prefix(workspace_id), q)
     if asked is None:
@@ -61,7 +61,7 @@ async def confirmed(
     tx: Tx, workspace_id: str, asked: Query, parts: Parts, wanted: int
 ) -> dict[str, tuple[int, int, str, Row]]:
     """What matches among the newest candidates; more of them are looked at while too few are confirmed."""
-    most = FIRST_CANDIDATES
+    most = wanted + SPARE_CANDIDATES
     while True:
         ids = await tx.candidates(Subject.MESSAGES, workspace_id, parts, most)
         found: dict[str, tuple[int, int, str, Row]] = {}

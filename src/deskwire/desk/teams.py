@@ -30,8 +30,6 @@ MEMBERS_OF_TEAM = Statement(
 )
 
 
-async def list_members(
-    tx: Tx, workspace_id: str, team_id: str, limit: int, after: Position | None
-) -> Page:
+async def list_members(tx: Tx, workspace_id: str, team_id: str, limit: int, after: Position | None) -> Page:
     await find(tx, kinds.TEAMS, workspace_id, team_id)
     return await page_of(tx, MEMBERS_OF_TEAM, limit, after, workspace_id=workspace_id, team_id=team_id)

@@ -13,5 +13,6 @@ LIST = Statement(
     .order_by(tables.WORKFLOWS.c.created_at.desc(), tables.WORKFLOWS.c.id.desc())
 )
 
+
 async def list_workflows(tx: Tx, workspace_id: str) -> list[bytes]:
     return [document(row) for row in await tx.all(LIST, workspace_id=workspace_id)]

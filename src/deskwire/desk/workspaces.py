@@ -3,15 +3,14 @@
 from typing import NamedTuple
 
 from deskwire.desk.identity import new_id
+from deskwire.desk.reading import FIND_WORKSPACE
 from deskwire.model.errors import DeskError
-from deskwire.model.moments import encode_moment
 from deskwire.model.people import MemberRecord, WorkspaceRecord, show_workspace
 from deskwire.store import kinds
 from deskwire.store.records import ENCODER, put
 from deskwire.store.statement import upsert
 from deskwire.store.tables import WORKSPACES
 from deskwire.store.transaction import Tx
-from deskwire.desk.reading import FIND_WORKSPACE
 
 PUT = upsert(WORKSPACES, "name", "created_at", "updated_at", "document")
 PUT_OWNER = upsert(WORKSPACES)
@@ -30,9 +29,7 @@ async def create_workspace(
     if await tx.one(FIND_WORKSPACE, workspace_id=new.workspace_id) is not None:
         raise DeskError("CONFLICT", f"There is a workspace {new.workspace_id} already.")
     record = WorkspaceRecord(id=new.workspace_id, name=name, created_at=tx.now)
-    await tx.run(
-        PUT_OWNER, **row_of(record, owner_member_id=new.owner_member_id)
-    )
+    await tx.run(PUT_OWNER, **row_of(record, owner_member_id=new.owner_member_id))
     owner = MemberRecord(
         id=new.owner_member_id,
         created_at=tx.now,

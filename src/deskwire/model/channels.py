@@ -38,9 +38,9 @@ class Channel(Shown, kw_only=True):
     name: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     contact_id: Id | UnsetType = UNSET
-    assigned_member_id: Annotated[
-        str | UnsetType, Meta(description="Left out when nobody is assigned.")
-    ] = UNSET
+    assigned_member_id: Annotated[str | UnsetType, Meta(description="Left out when nobody is assigned.")] = (
+        UNSET
+    )
     assigned_type: Annotated[
         AssignedType | UnsetType, Meta(description="Left out when the channel is unassigned.")
     ] = UNSET

@@ -1,4 +1,4 @@
-"""What a workspace is connected to and run by: integrations, workflows, the AI agent, calls, business hours."""
+"""What a workspace is connected to and run by: integrations, workflows, AI agent, calls, business hours."""
 
 from typing import Annotated
 
@@ -53,7 +53,7 @@ class InboundWebhookConfig(Shown, kw_only=True):
     status: IntegrationStatus
     webhook_url: Annotated[
         str | UnsetType,
-        Meta(description="The receiving URL to register at the provider; left out where it has no such path."),
+        Meta(description="The URL to register at the provider; left out where it has no such path."),
     ] = UNSET
     icon_url: str | UnsetType = UNSET
     created_at: Moment
@@ -162,8 +162,8 @@ class VoiceCall(Shown, kw_only=True):
     duration_seconds: Annotated[
         int | UnsetType,
         Meta(
-            description="Answer to end for completed and dropped calls, ringing time for missed ones, 0 for a "
-            "call that failed unanswered; left out while the call is ringing or in progress."
+            description="Answer to end for completed and dropped calls, ringing time for missed ones, 0 for "
+            "one that failed unanswered; left out while the call is ringing or in progress."
         ),
     ] = UNSET
     started_at: Moment

@@ -18,7 +18,7 @@ class Position(msgspec.Struct, frozen=True):
     id: str
 
 
-class BadCursor(ValueError):  # noqa: N818
+class BadCursor(ValueError):
     """A cursor that is refused; its text says why, as in "is expired"."""
 
 

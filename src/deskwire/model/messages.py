@@ -40,9 +40,7 @@ class Message(Shown, kw_only=True):
     channel_id: Id
     sender_id: Annotated[
         str,
-        Meta(
-            description="Opaque: a member, a contact, a token, or the fixed service UUID of bots and the system."
-        ),
+        Meta(description="Opaque: a member, a contact, a token, or the service UUID of bots and the system."),
     ]
     sender_type: Annotated[SenderType, Meta(description="May be empty for some system-sent messages.")]
     sender_name: Annotated[

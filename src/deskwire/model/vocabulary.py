@@ -48,9 +48,7 @@ MacroAction = Literal["template", "workflow"]
 IntegrationProvider = Literal[
     "web", "messenger_a", "messenger_b", "messenger_c", "messenger_d", "messenger_e", "sms", "email"
 ]
-IntegrationStatus = Literal[
-    "active", "inactive", "error", "pending", "awaiting_setup", "awaiting_activation"
-]
+IntegrationStatus = Literal["active", "inactive", "error", "pending", "awaiting_setup", "awaiting_activation"]
 CallDirection = Literal["inbound", "outbound", "widget_inbound"]
 CallStatus = Literal["ringing", "in_progress", "completed", "missed", "failed", "dropped"]
 TagMatch = Literal["any", "all"]

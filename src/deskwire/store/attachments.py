@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
 
 
-class FilesUnavailable(Exception):  # noqa: N818
+class FilesUnavailable(Exception):
     """The store of attachments did not do what it was asked; the text says what and why."""
 
 

@@ -16,7 +16,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Kind(Generic[R]):
-    """A resource: its noun for people, its table, its record, the documents and columns that follow from it."""
+    """A resource: its noun for people, its table, its record, what follows from it."""
 
     def __init__(
         self,
@@ -34,7 +34,9 @@ class Kind(Generic[R]):
         self.derived = derived or {}
         self.columns = tuple(name for name in record.__struct_fields__ if name in table.c)
         hints = get_type_hints(record)
-        self.moments = frozenset(name for name in self.columns if Moment in (hints[name], *get_args(hints[name])))
+        self.moments = frozenset(
+            name for name in self.columns if Moment in (hints[name], *get_args(hints[name]))
+        )
         self.flags = frozenset(name for name in self.columns if hints[name] is bool)
         mine = and_(table.c.workspace_id == bindparam("workspace_id"), table.c.id == bindparam("id"))
         self.load = Statement(select(*(table.c[name] for name in self.columns)).where(mine))
@@ -44,6 +46,10 @@ class Kind(Generic[R]):
             self.find = Statement(select(table.c.document).where(mine, table.c.visible))
             self.pages = {document: page_of(table, document) for document in documents}
         self.upsert = upsert(table, *self.columns, *also)
+
+
+def is_moment(hint: object) -> bool:
+    return hint is Moment or Moment in get_args(hint)
 
 
 def page_of(table: Table, document: str) -> Statement:
@@ -79,9 +85,7 @@ CONTACT_TAGS = Kind(
     contacts.ContactTagRecord,
     {"document": contacts.show_contact_tag},
 )
-CHANNELS = Kind(
-    "channel", tables.CHANNELS, channels.ChannelRecord, {"document": channels.show_channel}
-)
+CHANNELS = Kind("channel", tables.CHANNELS, channels.ChannelRecord, {"document": channels.show_channel})
 CHANNEL_TAGS = Kind(
     "channel tag",
     tables.CHANNEL_TAGS,
@@ -95,9 +99,7 @@ MESSAGES = Kind(
     {"document": messages.show_message},
     beside=("seq",),
 )
-ATTACHMENTS = Kind(
-    "attachment", tables.ATTACHMENTS, messages.AttachmentRecord, {}, beside=("file_key",)
-)
+ATTACHMENTS = Kind("attachment", tables.ATTACHMENTS, messages.AttachmentRecord, {}, beside=("file_key",))
 TASKS = Kind("task", tables.TASKS, work.TaskRecord, {"document": work.show_task})
 CAMPAIGNS = Kind("campaign", tables.CAMPAIGNS, work.CampaignRecord, {"document": work.show_campaign})
 MACROS = Kind("macro", tables.MACROS, work.MacroRecord, {"document": work.show_macro})

@@ -1,4 +1,4 @@
-"""Bringing a database to this version: Alembic writes the script, the bare drivers run it in one transaction."""
+"""Bringing a database to this version: Alembic writes the script, the bare drivers run it at once."""
 
 import io
 from pathlib import Path
@@ -77,7 +77,5 @@ async def migrate_postgres(url: str) -> bool:
         finally:
             await connection.close()
     except (*AWAY, asyncpg.PostgresError, ValueError) as error:
-        raise Unavailable(
-            f"PostgreSQL cannot be migrated: {error or type(error).__name__}"
-        ) from error
+        raise Unavailable(f"PostgreSQL cannot be migrated: {error or type(error).__name__}") from error
     return version != SCHEMA

@@ -43,7 +43,7 @@ CONFLICTS = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 
 
 class PlainConnection(asyncpg.Connection):
-    """Nothing here changes a session's settings, so returning a connection to the pool needs no round trip."""
+    """Nothing changes a session's settings, so returning it to the pool needs no round trip."""
 
     def get_reset_query(self) -> str:
         return ""

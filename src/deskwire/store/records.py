@@ -4,6 +4,7 @@ Nothing else writes a resource's row, so its columns and its documents cannot dr
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -44,18 +45,17 @@ def row_of(
     return row
 
 
-async def load(tx: Tx, kind: Kind[R], workspace_id: str, id: str, **more: object) -> R | None:
+async def load(tx: Tx, kind: Kind[R], workspace_id: str, id: str, **more: Any) -> R | None:
     """The record as it is kept, shown or not; what other tables keep of it is given as `more`."""
     row = await tx.one(kind.load, workspace_id=workspace_id, id=id)
     return None if row is None else from_row(kind, row, **more)
 
 
-def from_row(kind: Kind[R], row: Row, **more: object) -> R:
-    values: dict[str, object] = dict(zip(kind.columns, row, strict=True))
+def from_row(kind: Kind[R], row: Row, **more: Any) -> R:
+    values: dict[str, Any] = dict(zip(kind.columns, row, strict=True))
     for name in kind.moments:
-        if (value := values[name]) is not None:
-            assert isinstance(value, int)
-            values[name] = Moment(value)
+        if values[name] is not None:
+            values[name] = Moment(values[name])
     for name in kind.flags:
         values[name] = bool(values[name])
     return kind.record(**values, **more)

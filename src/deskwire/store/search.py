@@ -17,4 +17,3 @@ class Entry(NamedTuple):
     id: str
     created_at: int
     terms: list[str]
-

@@ -1,7 +1,7 @@
 """The embedded engine: SQLite through apsw, readers in the event loop, writes committed in groups.
 
-One connection writes. What arrives while a commit is under way waits, then runs, operation after operation, each
-in a savepoint, inside one transaction; only the COMMIT goes to a thread, then every caller is answered.
+One connection writes. What arrives while a commit is under way waits, then runs, operation after operation,
+each in a savepoint, inside one transaction; only the COMMIT goes to a thread, then every caller is answered.
 """
 
 import asyncio
@@ -216,7 +216,7 @@ class SqliteStore:
                 waiting.outcome = run_through(waiting.operation(tx))
             except AWAY:
                 raise
-            except BaseException as failure:
+            except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
                 waiting.failure = failure
                 self._writer.execute("ROLLBACK TO operation")
             self._writer.execute("RELEASE operation")

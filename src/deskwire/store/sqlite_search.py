@@ -8,9 +8,7 @@ from deskwire.model.text import Parts
 from deskwire.store.search import Entry, Subject
 
 
-def index(
-    connection: apsw.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]
-) -> None:
+def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
     table = subject.value
     for entry in entries:
         number = row_number(connection, table, workspace_id, entry.id)

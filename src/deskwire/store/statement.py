@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 from sqlalchemy import Boolean, Table
+from sqlalchemy import Text as TextType
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import asyncpg, insert
 from sqlalchemy.engine import Dialect
@@ -16,7 +17,7 @@ from sqlalchemy.sql.visitors import iterate
 Value = str | int | bytes | bool | float | None | Sequence[str]
 Row = tuple[Value, ...]
 
-SQLITE: Dialect = sqlite.dialect(paramstyle="qmark")  # type: ignore[no-untyped-call]
+SQLITE: Dialect = sqlite.dialect(paramstyle="qmark")
 POSTGRES: Dialect = asyncpg.dialect()  # type: ignore[no-untyped-call]
 
 ALL_STATEMENTS: "list[Statement]" = []
@@ -64,20 +65,20 @@ class Among(ColumnElement[bool]):
 
     def __init__(self, column: ColumnElement[str], values: str) -> None:
         self.column = column
-        self.values = bindparam(values)
+        self.values = bindparam(values, type_=TextType())
 
     def self_group(self, against: object = None) -> "Among":
         """It is a condition as it stands; a dialect without booleans need not compare it with 1."""
         return self
 
 
-@compiles(Among, "sqlite")  # type: ignore[no-untyped-call, untyped-decorator]
+@compiles(Among, "sqlite")
 def among_on_sqlite(among: Among, compiler: SQLCompiler, **more: object) -> str:
     column, values = compiler.process(among.column, **more), compiler.process(among.values, **more)
     return f"{column} IN (SELECT value FROM json_each({values}))"
 
 
-@compiles(Among, "postgresql")  # type: ignore[no-untyped-call, untyped-decorator]
+@compiles(Among, "postgresql")
 def among_on_postgresql(among: Among, compiler: SQLCompiler, **more: object) -> str:
     column, values = compiler.process(among.column, **more), compiler.process(among.values, **more)
     kind = compiler.dialect.type_compiler_instance.process(among.column.type).split(" ")[0]

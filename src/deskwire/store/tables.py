@@ -1,8 +1,10 @@
-"""Every table, once, for both engines. What grows has workspace_id first in its key, so that it can be sharded.
+"""Every table, once, for both engines. What grows has workspace_id first in its key, to be sharded by it.
 
 A resource's columns have the names of its record's fields. Beside them stand `visible` (whether the API shows
 the row at all) and `document` (the exact bytes that the API answers for it).
 """
+
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -47,7 +49,7 @@ def flag(column: str, *, default: bool = False) -> Column[bool]:
     return Column(column, Boolean, nullable=False, server_default=text("true" if default else "false"))
 
 
-def resource(table: str, *columns: Column[object] | Column[str] | Column[int] | Column[bool]) -> Table:
+def resource(table: str, *columns: Column[Any]) -> Table:
     """A table of a listed resource, with the index that its list is walked by."""
     declared = Table(
         table,
@@ -60,17 +62,20 @@ def resource(table: str, *columns: Column[object] | Column[str] | Column[int] | 
         flag("visible", default=True),
         Column("document", LargeBinary, nullable=False),
     )
-    Index(f"{table}_by_time", *newest_first(declared, "workspace_id"), **where_visible(declared))
+    newest_first(f"{table}_by_time", declared, "workspace_id")
     return declared
 
 
-def newest_first(table: Table, *leading: str) -> list[object]:
-    return [*(table.c[column] for column in leading), table.c.created_at.desc(), table.c.id.desc()]
-
-
-def where_visible(table: Table) -> dict[str, object]:
-    # SQLite uses a partial index only for a condition spelled as the statement spells it.
-    return {"sqlite_where": text("visible = 1"), "postgresql_where": table.c.visible}
+def newest_first(name: str, table: Table, *leading: str) -> None:
+    Index(
+        name,
+        *(table.c[column] for column in leading),
+        table.c.created_at.desc(),
+        table.c.id.desc(),
+        # SQLite uses a partial index only for a condition spelled as the statement spells it.
+        sqlite_where=text("visible = 1"),
+        postgresql_where=table.c.visible,
+    )
 
 
 def belongs_to(parent: str, column: str) -> ForeignKeyConstraint:
@@ -156,9 +161,7 @@ Index(
     CONTACT_EXTERNAL_IDS.c.contact_id,
 )
 
-CONTACT_TAGS = resource(
-    "contact_tags", name("name"), name("color", nullable=True), number("usage_count")
-)
+CONTACT_TAGS = resource("contact_tags", name("name"), name("color", nullable=True), number("usage_count"))
 Index("contact_tags_by_name", CONTACT_TAGS.c.workspace_id, CONTACT_TAGS.c.name, unique=True)
 
 CONTACT_TAG_LINKS = Table(
@@ -236,12 +239,8 @@ MESSAGES = Table(
     Column("document", LargeBinary, nullable=False),
     belongs_to("channels", "channel_id"),
 )
-Index(
-    "messages_by_time", *newest_first(MESSAGES, "workspace_id", "channel_id"), **where_visible(MESSAGES)
-)
-Index(
-    "messages_by_seq", MESSAGES.c.workspace_id, MESSAGES.c.channel_id, MESSAGES.c.seq, unique=True
-)
+newest_first("messages_by_time", MESSAGES, "workspace_id", "channel_id")
+Index("messages_by_seq", MESSAGES.c.workspace_id, MESSAGES.c.channel_id, MESSAGES.c.seq, unique=True)
 Index(
     "messages_by_client_request_id",
     MESSAGES.c.workspace_id,
