@@ -3,6 +3,7 @@
 import ast
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -155,4 +156,5 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is no fault to show a traceback for
     sys.exit(main(sys.argv[1:]))
