@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Client, Desk
+
+from tests.edge.conftest import Client, Desk
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n"
 START = "http.response.start"

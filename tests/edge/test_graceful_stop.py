@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from conftest import Desk
+from tests.edge.conftest import Desk
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n"
 

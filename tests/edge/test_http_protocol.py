@@ -1,7 +1,8 @@
 """What HTTP/1.1 asks of the connection."""
 
 import pytest
-from conftest import Desk
+
+from tests.edge.conftest import Desk
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -58,7 +58,7 @@ async def never_ready(sockets: list[socket.socket], stop: asyncio.Event, ready: 
 
 def main(name: str, host: str, port: str, workers: str, *arguments: str) -> int:
     # A worker process finds the job under the name of this module, not under __main__.
-    job = partial(getattr(import_module("jobs"), name), *arguments)
+    job = partial(getattr(import_module("tests.wiring.jobs"), name), *arguments)
     try:
         run(job, host=host, port=int(port), workers=int(workers))
     except StartError as error:

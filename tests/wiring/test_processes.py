@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 
 
 class Program:
     """The jobs program, run as somebody would run the real one."""
 
     def __init__(self, job: str, workers: int, host: str, port: int, *arguments: str) -> None:
-        paths = os.pathsep.join([str(HERE), *filter(None, sys.path)])
+        paths = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "jobs.py"), job, host, str(port), str(workers), *arguments],
+            [sys.executable, "-m", "tests.wiring.jobs", job, host, str(port), str(workers), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

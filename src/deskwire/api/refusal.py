@@ -35,7 +35,7 @@ class Refusal:
         return msgspec.json.encode({"success": False, "error": {"code": self.code, "message": self.message}})
 
 
-class Refused(Exception):  # noqa: N818 - said by the parser's callbacks, not an error of ours
+class Refused(Exception):
     """Stops the parser where it stands; the refusal is absent when there is nothing to say."""
 
     def __init__(self, refusal: Refusal | None) -> None:

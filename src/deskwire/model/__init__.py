@@ -1,0 +1,1 @@
+"""What things are: records, rules, codes, limits. No I/O, no clock, no randomness."""

@@ -1,0 +1,1 @@
+"""Builds every object once; the only place that knows them all."""

@@ -1,0 +1,65 @@
+"""Who asks: the token of a request, remembered for a moment so that most requests need no look-up."""
+
+import time
+from collections.abc import Callable
+
+from deskwire.desk.tokens import find_by_hash
+from deskwire.model.errors import DeskError
+from deskwire.model.limits import TOKEN_CACHE_S
+from deskwire.model.tokens import Token, is_token, token_hash
+from deskwire.store.clock import Clock
+from deskwire.store.transaction import Store
+
+SCHEME = b"bearer "
+REMEMBERED_TOKENS = 10_000
+
+
+class Authentication:
+    """A revoked token is forgotten at once in this process, and within `TOKEN_CACHE_S` in every other."""
+
+    def __init__(self, store: Store, clock: Clock, steady: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._clock = clock
+        self._steady = steady
+        self._remembered: dict[bytes, tuple[Token, float]] = {}
+
+    async def authenticate(self, header: bytes | None) -> Token:
+        secret = secret_of(header)
+        if secret is None:
+            raise invalid_token("An access token is needed: Authorization: Bearer dwp_….")
+        token = await self._find(token_hash(secret))
+        if token is None or token.state(self._clock()) == "revoked":
+            raise invalid_token("The access token is unknown or was revoked.")
+        if token.state(self._clock()) == "expired":
+            raise invalid_token("The access token has expired.")
+        return token
+
+    def forget(self, token_id: str) -> None:
+        self._remembered = {
+            hash: entry for hash, entry in self._remembered.items() if entry[0].id != token_id
+        }
+
+    async def _find(self, hash: bytes) -> Token | None:
+        entry = self._remembered.get(hash)
+        now = self._steady()
+        if entry is not None and now < entry[1]:
+            return entry[0]
+        token = await self._store.read(lambda tx: find_by_hash(tx, hash))
+        if token is None:
+            self._remembered.pop(hash, None)
+            return None
+        if len(self._remembered) >= REMEMBERED_TOKENS:
+            self._remembered.clear()
+        self._remembered[hash] = (token, now + TOKEN_CACHE_S)
+        return token
+
+
+def secret_of(header: bytes | None) -> str | None:
+    if header is None or header[: len(SCHEME)].lower() != SCHEME:
+        return None
+    secret = header[len(SCHEME) :].strip(b" ").decode("latin-1")
+    return secret if is_token(secret) else None
+
+
+def invalid_token(message: str) -> DeskError:
+    return DeskError("INVALID_TOKEN", message)

@@ -1,0 +1,83 @@
+"""What a row of the API's table declares, and what an operation is called with."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from deskwire.api.parameters import Query
+from deskwire.desk.attachments import KeptAttachment
+from deskwire.desk.pages import Page
+from deskwire.model.cursors import Position
+from deskwire.model.errors import Code
+from deskwire.model.messages import Attachment
+from deskwire.model.tokens import Token
+from deskwire.store.transaction import Tx
+
+Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+
+
+class Links(Protocol):
+    """Where an attachment can be downloaded for a while."""
+
+    async def attach(self, kept: KeptAttachment, workspace_id: str, now: int) -> Attachment: ...
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, understood: who asks, which thing is meant, what the query said."""
+
+    token: Token
+    id: str
+    query: Any
+    after: Position | None = None
+
+    @property
+    def workspace_id(self) -> str:
+        return self.token.workspace_id
+
+
+class Answers(Enum):
+    """The envelope around what an operation returns."""
+
+    OBJECT = "the bytes of one object"
+    ARRAY = "a list of objects, all at once"
+    PAGE = "a page of a list"
+    KEPT_ATTACHMENT = "an attachment, to which its download link is still to be added"
+
+
+Answer = bytes | list[bytes] | Page | KeptAttachment
+
+
+class BadId(Enum):
+    """What a malformed id in the path is answered with."""
+
+    NOT_FOUND = "NOT_FOUND"
+    INVALID_INPUT = "INVALID_INPUT"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    method: Method
+    path: str
+    scopes: tuple[str, ...]
+    answers: Answers
+    shows: type | None
+    operation: Callable[[Tx, Call], Awaitable[Answer]]
+    summary: str
+    description: str = ""
+    query: type[Query] = Query
+    bad_id: BadId = BadId.NOT_FOUND
+    noun: str = ""
+    # A read that may be long runs beside the event loop on an embedded database.
+    aside: Callable[[Call], bool] = field(default=lambda _: False)
+    # None: a cursor of this list never expires.
+    cursor_lifetime_us: int | None = None
+    errors: tuple[Code, ...] = ()
+    example: msgspec.Raw | None = None
+
+    @property
+    def is_paged(self) -> bool:
+        return self.answers is Answers.PAGE

@@ -1,0 +1,245 @@
+"""Query strings: each parameter declared once with its type, its parser, its schema and its sentence."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_type_hints
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+from deskwire.model.errors import DeskError, Problem
+from deskwire.model.limits import (
+    MAX_CURSOR_CHARACTERS,
+    PAGE_DEFAULT,
+    PAGE_MAXIMUM,
+    SEARCH_MAXIMUM,
+    SEARCH_QUERY_CHARACTERS,
+)
+from deskwire.model.moments import Moment
+from deskwire.model.times import parse_time
+from deskwire.model.vocabulary import TagMatch
+
+Q = TypeVar("Q", bound=msgspec.Struct)
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """How a parameter is read from its text; the parser raises ValueError with what it must be."""
+
+    parse: Callable[[str], Any]
+    schema: dict[str, Any]
+    description: str
+
+
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) and minimum <= int(text) <= maximum:
+            return int(text)
+        raise ValueError(f"must be a whole number from {minimum} to {maximum}")
+
+    return parse
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text in words:
+            return text
+        raise ValueError(f"must be {' or '.join(words)}")
+
+    return parse
+
+
+def characters(minimum: int, maximum: int) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if minimum <= len(text) <= maximum:
+            return text
+        raise ValueError(f"must be {minimum} to {maximum} characters")
+
+    return parse
+
+
+def cursor_text(text: str) -> str:
+    if 1 <= len(text) <= MAX_CURSOR_CHARACTERS:
+        return text
+    raise ValueError(f"must be a next_cursor of this list, at most {MAX_CURSOR_CHARACTERS} characters")
+
+
+def timestamp(text: str) -> Moment:
+    return Moment(parse_time(text))
+
+
+def tag_names(text: str) -> tuple[str, ...]:
+    """Names between commas; an empty text names none, one of blanks and commas alone is refused."""
+    if not text:
+        return ()
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise ValueError("must name at least one tag between its commas")
+    return names
+
+
+Limit = Annotated[
+    int,
+    Parameter(
+        whole_number(1, PAGE_MAXIMUM),
+        {"type": "integer", "minimum": 1, "maximum": PAGE_MAXIMUM, "default": PAGE_DEFAULT},
+        "How many to answer at most.",
+    ),
+]
+Cursor = Annotated[
+    str | None,
+    Parameter(
+        cursor_text,
+        {"type": "string", "maxLength": MAX_CURSOR_CHARACTERS},
+        "The `meta.next_cursor` of the page before. It holds a position only, so filters must be repeated.",
+    ),
+]
+
+
+class Query(msgspec.Struct):
+    """A request whose query says nothing."""
+
+
+class LimitQuery(Query):
+    limit: Limit = PAGE_DEFAULT
+
+
+class PageQuery(LimitQuery):
+    cursor: Cursor = None
+
+
+class ContactQuery(PageQuery):
+    q: Annotated[
+        str | None,
+        Parameter(
+            str,
+            {"type": "string"},
+            "A part of the name, e-mail address or phone number, in upper or lower case. "
+            "`%` and `_` stand for themselves.",
+        ),
+    ] = None
+    external_id: Annotated[
+        str | None,
+        Parameter(
+            str,
+            {"type": "string"},
+            "An external id that the contact uses or ever used. Not together with `q`.",
+        ),
+    ] = None
+
+
+class ChannelQuery(PageQuery):
+    tags: Annotated[
+        tuple[str, ...],
+        Parameter(
+            tag_names,
+            {"type": "string"},
+            "Names of channel tags, between commas; blanks around a name do not count, case does.",
+        ),
+    ] = ()
+    tag_match: Annotated[
+        TagMatch,
+        Parameter(
+            one_of("any", "all"),
+            {"type": "string", "enum": ["any", "all"], "default": "any"},
+            "Whether a channel must carry at least one of the tags or every one.",
+        ),
+    ] = "any"
+
+
+class MessageQuery(PageQuery, kw_only=True):
+    since: Annotated[
+        Moment,
+        Parameter(
+            timestamp,
+            {"type": "string", "format": "date-time"},
+            "Only messages after this moment (RFC 3339).",
+        ),
+    ]
+    until: Annotated[
+        Moment | None,
+        Parameter(
+            timestamp,
+            {"type": "string", "format": "date-time"},
+            "Only messages up to and including this moment (RFC 3339); now, when left out. "
+            "At most 30 days after `since`.",
+        ),
+    ] = None
+
+
+class SearchQuery(Query, kw_only=True):
+    q: Annotated[
+        str,
+        Parameter(
+            characters(1, SEARCH_QUERY_CHARACTERS),
+            {"type": "string", "minLength": 1, "maxLength": SEARCH_QUERY_CHARACTERS},
+            "Words that must all occur, in upper or lower case, also in part of a word.",
+        ),
+    ]
+    limit: Annotated[
+        int,
+        Parameter(
+            whole_number(1, SEARCH_MAXIMUM),
+            {"type": "integer", "minimum": 1, "maximum": SEARCH_MAXIMUM, "default": PAGE_DEFAULT},
+            "How many results to answer at most.",
+        ),
+    ] = PAGE_DEFAULT
+
+
+class QueryParser(Generic[Q]):
+    """Reads the parameters that a query type declares and ignores all others."""
+
+    _unset: ClassVar[object] = object()
+
+    def __init__(self, query: type[Q]) -> None:
+        self.query = query
+        hints = get_type_hints(query, include_extras=True)
+        self.parameters: dict[str, Parameter] = {
+            field.name: hints[field.name].__metadata__[0] for field in msgspec.structs.fields(query)
+        }
+        self.required = {field.name for field in msgspec.structs.fields(query) if field.required}
+        self._known = {name.encode(): name for name in self.parameters}
+        self._nothing = None if self.required else query()
+
+    def parse(self, raw: bytes) -> Q:
+        if not raw and self._nothing is not None:
+            return self._nothing
+        values: dict[str, object] = {}
+        problems: dict[str, str] = {}
+        for name, text in self._given(raw).items():
+            try:
+                values[name] = self.parameters[name].parse(readable(text))
+            except ValueError as error:
+                problems[name] = str(error)
+        problems |= dict.fromkeys(self.required - values.keys() - problems.keys(), "is required")
+        if problems:
+            first = next(iter(problems))
+            raise DeskError(
+                "INVALID_QUERY",
+                f"{first} {problems[first]}.",
+                *(Problem(name, problem) for name, problem in problems.items()),
+            )
+        return self.query(**values)
+
+    def _given(self, raw: bytes) -> dict[str, bytes]:
+        """The bytes of each known parameter; the last of a repeated one counts."""
+        given: dict[str, bytes] = {}
+        for pair in raw.split(b"&"):
+            name, _, value = pair.partition(b"=")
+            known = self._known.get(unescaped(name))
+            if known is not None:
+                given[known] = unescaped(value)
+        return given
+
+
+def unescaped(raw: bytes) -> bytes:
+    return unquote_to_bytes(raw.replace(b"+", b" ")) if b"%" in raw or b"+" in raw else raw
+
+
+def readable(raw: bytes) -> str:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise ValueError("must be UTF-8") from None
+    if "\0" in text:
+        raise ValueError("must not contain NUL")
+    return text

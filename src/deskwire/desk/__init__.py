@@ -1,0 +1,1 @@
+"""What can be done: one operation is one function is one transaction."""

@@ -1,0 +1,1 @@
+"""How things are kept: tables, statements, two engines, search, attachments' bytes, migrations."""

@@ -1,0 +1,45 @@
+"""The search index on PostgreSQL: terms cut by us in a tsvector under GIN."""
+
+from collections.abc import Sequence
+
+import asyncpg
+
+from deskwire.model.text import Parts
+from deskwire.store.search import Entry, Subject
+
+
+async def index(
+    connection: asyncpg.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]
+) -> None:
+    table = f"{subject.value}_terms"
+    without = [(workspace_id, entry.id) for entry in entries if not entry.terms]
+    if without:
+        await connection.executemany(f"DELETE FROM {table} WHERE workspace_id = $1 AND id = $2", without)
+    await connection.executemany(
+        f"INSERT INTO {table} (workspace_id, id, created_at, terms) "
+        "VALUES ($1, $2, $3, array_to_tsvector($4::text[])) ON CONFLICT (workspace_id, id) "
+        "DO UPDATE SET created_at = excluded.created_at, terms = excluded.terms",
+        [(workspace_id, entry.id, entry.created_at, entry.terms) for entry in entries if entry.terms],
+    )
+
+
+async def candidates(
+    connection: asyncpg.Connection, subject: Subject, workspace_id: str, terms: Parts, limit: int
+) -> Sequence[str]:
+    found = await connection.fetch(
+        f"SELECT id FROM {subject.value}_terms WHERE workspace_id = $1 AND terms @@ $2::text::tsquery "
+        "ORDER BY created_at DESC, id DESC LIMIT $3",
+        workspace_id,
+        expression(terms),
+        limit,
+    )
+    return [row[0] for row in found]
+
+
+def expression(terms: Parts) -> str:
+    exact = [quoted(term) for term in terms.exact]
+    return " & ".join(exact + [quoted(prefix) + ":*" for prefix in terms.prefixes])
+
+
+def quoted(term: str) -> str:
+    return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"

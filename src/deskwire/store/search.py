@@ -1,0 +1,19 @@
+"""What is asked of a search index; each engine answers in its own way."""
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Subject(Enum):
+    """What can be searched, by the name that its tables begin with."""
+
+    CONTACTS = "contact"
+    MESSAGES = "message"
+
+
+class Entry(NamedTuple):
+    """A thing and the terms that find it; without terms nothing finds it."""
+
+    id: str
+    created_at: int
+    terms: list[str]

@@ -1,0 +1,51 @@
+"""What an operation sees of a database: a transaction with one fixed now, the same on both engines."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, TypeVar
+
+from deskwire.model.moments import Moment
+from deskwire.model.text import Parts
+from deskwire.store.search import Entry, Subject
+from deskwire.store.statement import Row, Statement, Value
+
+T = TypeVar("T")
+
+
+class Tx(Protocol):
+    @property
+    def now(self) -> Moment: ...
+
+    async def one(self, statement: Statement, **values: Value) -> Row | None: ...
+
+    async def all(self, statement: Statement, **values: Value) -> Sequence[Row]: ...
+
+    async def run(self, statement: Statement, **values: Value) -> None: ...
+
+    async def many(self, statement: Statement, rows: Iterable[Mapping[str, Value]]) -> None:
+        """Run a statement once for each row of values."""
+        ...
+
+    async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
+        """Make these, and only these, terms find each thing named."""
+        ...
+
+    async def candidates(
+        self, subject: Subject, workspace_id: str, terms: Parts, limit: int
+    ) -> Sequence[str]:
+        """Ids of what carries all the terms, newest first as far as the index knows."""
+        ...
+
+
+class Store(Protocol):
+    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T: ...
+
+    async def read_aside(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """A read that may be long: on an embedded database it runs beside the event loop, not in it."""
+        ...
+
+    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T: ...
+
+    def snapshot(self) -> AbstractAsyncContextManager[Tx]:
+        """One consistent moment for as long as it is open, whatever is written meanwhile."""
+        ...
