@@ -12,7 +12,8 @@ import pytest
 import structlog
 
 from deskwire.wiring.access_log import AccessLog
-from deskwire.wiring.logs import LogFormat, configure, request_id
+from deskwire.api.request_id import REQUEST_ID
+from deskwire.wiring.logs import LogFormat, configure
 from deskwire.wiring.redaction import redact
 
 
@@ -40,12 +41,12 @@ def test_a_line_of_ours_in_text(stderr: io.StringIO) -> None:
 def test_a_librarys_line_has_the_same_form_and_the_request_id(stderr: io.StringIO, name: str) -> None:
     configure("json", stderr)
     structlog.contextvars.bind_contextvars(slot=1)
-    token = request_id.set("r-1")
+    token = REQUEST_ID.set("r-1")
     try:
         logging.getLogger(name).info("chatter")
         logging.getLogger(name).error("failed: %s", "disk")
     finally:
-        request_id.reset(token)
+        REQUEST_ID.reset(token)
     line = json.loads(stderr.getvalue())
     assert line.pop("time").endswith("Z")
     assert line == {

@@ -1,12 +1,13 @@
 """A page of a list: the documents of up to `limit` rows, newest first, and where the next page begins."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
 from deskwire.model.cursors import Position
 from deskwire.store.kinds import Kind, R
-from deskwire.store.records import FIRST, document
+from deskwire.store.records import FIRST
 from deskwire.store.statement import Row, Statement
 from deskwire.store.transaction import Tx
 
@@ -40,8 +41,14 @@ async def page_of(
 
 def cut(rows: Sequence[Row], limit: int) -> Page:
     """The page that rows make; one more of them than the limit says that there is more."""
+    if len(rows) <= limit:
+        return Page(documents(rows))
     shown = rows[:limit]
-    return Page([document(row) for row in shown], position_of(shown[-1]) if len(rows) > limit else None)
+    return Page(documents(shown), position_of(shown[-1]))
+
+
+def documents(rows: Sequence[Row]) -> list[bytes]:
+    return cast("list[bytes]", [row[0] for row in rows])
 
 
 def position_of(row: Row) -> Position:

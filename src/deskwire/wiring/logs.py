@@ -2,18 +2,15 @@
 
 import logging
 import sys
-from contextvars import ContextVar
 from typing import Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from deskwire.api.request_id import REQUEST_ID
 from deskwire.wiring.redaction import redact
 
 LogFormat = Literal["text", "json"]
-
-# Set for each request; far cheaper than binding it to structlog's own context.
-request_id: ContextVar[str] = ContextVar("request_id")
 
 # What these say below a warning is of no use to who runs Deskwire.
 _QUIET = ("aiohttp", "alembic", "asyncio", "sqlalchemy", "uvicorn")
@@ -60,7 +57,7 @@ def configure(format: LogFormat, file: TextIO | None = None) -> None:
 
 
 def _add_request_id(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    if current := request_id.get(None):
+    if current := REQUEST_ID.get():
         line["request_id"] = current
     return line
 
