@@ -1,15 +1,10 @@
 """`serve --demo`: a database of its own with a lifelike workspace, and a token to look at it with."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from deskwire import demo
-from deskwire.desk import tokens, workspaces
-from deskwire.desk.importing import import_file
-from deskwire.model.scopes import SCOPES
+from deskwire.desk import workspaces
 from deskwire.wiring.opening import OpenHouse, open_house
 from deskwire.wiring.settings import Settings, SettingsError
 

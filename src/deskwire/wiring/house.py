@@ -5,10 +5,9 @@ import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from deskwire.cli.house import Option
-from deskwire.model.errors import Unavailable
 from deskwire.store.migration import migrate_postgres, migrate_sqlite
 from deskwire.store.schema import SCHEMA, sqlite_file_version
 from deskwire.wiring import demonstration, logs, processes, settings

@@ -64,14 +64,10 @@ class Serving:
         finally:
             access_log.close()
 
-    def _site(
-        self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str
-    ) -> site.Site:
+    def _site(self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str) -> site.Site:
         base_url = self.settings.public_url or own_url
         secret = secret_key(self.settings)
-        downloads = Downloads(
-            house.store, house.files, system_clock, derived(secret, "downloads"), base_url
-        )
+        downloads = Downloads(house.store, house.files, system_clock, derived(secret, "downloads"), base_url)
         api = Api(
             ENDPOINTS,
             house.store,
@@ -122,16 +118,10 @@ def metrics_of(store: SqliteStore | PostgresStore, metrics: Metrics) -> Metrics:
                 "Writes committed in groups.",
                 lambda: store.figures.operations,
             )
-            metrics.gauge(
-                "deskwire_waiting_operations", "Writes waiting for a group.", lambda: store.waiting
-            )
+            metrics.gauge("deskwire_waiting_operations", "Writes waiting for a group.", lambda: store.waiting)
         case PostgresStore():
-            metrics.gauge(
-                "deskwire_pool_connections", "Open connections to PostgreSQL.", store.pool.get_size
-            )
-            metrics.gauge(
-                "deskwire_pool_idle_connections", "Those that are idle.", store.pool.get_idle_size
-            )
+            metrics.gauge("deskwire_pool_connections", "Open connections to PostgreSQL.", store.pool.get_size)
+            metrics.gauge("deskwire_pool_idle_connections", "Those that are idle.", store.pool.get_idle_size)
     return metrics
 
 
