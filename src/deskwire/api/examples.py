@@ -284,6 +284,18 @@ EXAMPLES: Mapping[type, Any] = {type(one): msgspec.json.decode(ENCODER.encode(on
     str: CONTACT.tags[0]
 }
 
+# One id of each thing that a path can name.
+IDS: Mapping[str, str] = {
+    "attachment": ATTACHMENT.id,
+    "campaign": CAMPAIGN.id,
+    "channel": CHANNEL.id,
+    "contact": CONTACT.id,
+    "member": MEMBER.id,
+    "message": MESSAGE.id,
+    "task": TASK.id,
+    "team": TEAM.id,
+}
+
 # Values with which a request can be tried out at once.
 PARAMETERS: Mapping[type[Query], Mapping[str, str | int]] = {
     LimitQuery: {"limit": 20},

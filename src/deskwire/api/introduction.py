@@ -94,7 +94,8 @@ def overview(base_url: str) -> Section:
             ),
             Sample(base_url),
             Paragraph(
-                "Put an access token into `DESKWIRE_TOKEN`, and every example on this page can be pasted:"
+                "Put an access token into `DESKWIRE_TOKEN`, and every example on this page can be pasted. "
+                "Where an operation needs an id, its example begins with one: put one of yours in its place."
             ),
             Sample(
                 f'export DESKWIRE_TOKEN={TOKEN_MARK}…\ncurl "{base_url}/workspace" \\\n'

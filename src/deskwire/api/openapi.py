@@ -13,7 +13,7 @@ from deskwire.api.components import (
 )
 from deskwire.api.endpoint import Answers, Endpoint
 from deskwire.api.envelope import FailureEnvelope
-from deskwire.api.examples import CURSOR, EXAMPLES, parameters_of
+from deskwire.api.examples import CURSOR, EXAMPLES, IDS, parameters_of
 from deskwire.api.failures import EVERYWHERE, answered, codes_of, failure_of
 from deskwire.api.failures import EXAMPLES as FAILURES
 from deskwire.api.introduction import as_markdown, introduction
@@ -87,6 +87,7 @@ def parameters(endpoint: Endpoint) -> list[Json]:
                 "required": True,
                 "description": f"The id of the {endpoint.noun}.",
                 "schema": {"type": "string", "format": "uuid"},
+                "example": IDS[endpoint.noun],
             }
         )
     parser, examples = QueryParser(endpoint.query), parameters_of(endpoint.query)
