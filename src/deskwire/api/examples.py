@@ -35,7 +35,7 @@ from deskwire.model.people import (
     show_workspace,
 )
 from deskwire.model.search import SearchResult
-from deskwire.model.times import format_time, parse_time
+from deskwire.model.times import parse_time
 from deskwire.model.work import (
     CampaignRecord,
     MacroRecord,
@@ -301,8 +301,8 @@ PARAMETERS: Mapping[type[Query], Mapping[str, str | int]] = {
     LimitQuery: {"limit": 20},
     ContactQuery: {"q": "park"},
     MessageQuery: {
-        "since": format_time(at("2026-03-01T00:00:00Z")),
-        "until": format_time(at("2026-03-08T00:00:00Z")),
+        "since": "2026-03-01T00:00:00Z",
+        "until": "2026-03-08T00:00:00Z",
     },
     SearchQuery: {"q": "refund", "limit": 20},
 }

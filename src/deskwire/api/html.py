@@ -49,6 +49,15 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Content]]) -> Html:
     )
 
 
+def entries(rows: Iterable[tuple[Content, Content]]) -> Html:
+    """Terms and what is said of them: side by side where there is room, else one below the other."""
+    return element(
+        "dl",
+        *(element("div", element("dt", term), element("dd", told)) for term, told in rows),
+        class_="entries",
+    )
+
+
 def code_block(text: Content, label: str = "") -> Html:
     caption = (element("figcaption", label),) if label else ()
     return element("figure", *caption, element("pre", element("code", text), tabindex="0"))

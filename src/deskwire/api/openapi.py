@@ -91,7 +91,7 @@ def parameters(endpoint: Endpoint) -> list[Json]:
             }
         )
     parser, examples = QueryParser(endpoint.query), parameters_of(endpoint.query)
-    for name, parameter in parser.parameters.items():
+    for name, parameter in sorted(parser.parameters.items(), key=lambda one: one[0] not in parser.required):
         found.append(
             {
                 "name": name,

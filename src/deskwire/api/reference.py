@@ -4,19 +4,16 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.failures import answered
-from deskwire.api.html import Content, Html, code_block, coloured, element, joined, prose, table
+from deskwire.api.html import Html, code_block, coloured, element, entries, joined, prose, table
 from deskwire.api.introduction import Paragraph, Sample, Section, Table, introduction
 from deskwire.api.openapi import document
-from deskwire.api.reference_schemas import bounds_of, resource, type_of
+from deskwire.api.reference_schemas import resource, term, told, type_of
 from deskwire.api.schemas import Json
 
 STYLE = files("deskwire.api").joinpath("reference.css").read_text("utf-8")
-# Not a resource, but the frame around one; the introduction speaks of these.
-FRAMES = frozenset({"PageMeta", "OnlyPage", "FailureEnvelope", "Failure", "Details", "Problem"})
 
 
 class Operation(NamedTuple):
@@ -30,7 +27,7 @@ def page(endpoints: Sequence[Endpoint], base_url: str, version: str) -> bytes:
     described = document(endpoints, base_url, version)
     sections = introduction(base_url, answered(endpoints))
     operations = operations_of(described)
-    entries = contents(sections, described["tags"], operations)
+    links = contents(sections, described["tags"], operations)
     markup = element(
         "html",
         head(described["info"]["title"]),
@@ -43,13 +40,13 @@ def page(endpoints: Sequence[Endpoint], base_url: str, version: str) -> bytes:
                 element("span", f"API {version}", class_="version"),
                 element("a", "Contents", href="#contents", class_="to-contents"),
             ),
-            element("nav", entries, class_="aside", aria_label="Contents"),
+            element("nav", links, class_="aside", aria_label="Contents"),
             element(
                 "main",
                 element(
                     "details",
                     element("summary", "Contents"),
-                    element("nav", entries, id="contents", aria_label="Contents"),
+                    element("nav", links, id="contents", aria_label="Contents"),
                     class_="menu",
                 ),
                 element("h1", described["info"]["title"]),
@@ -85,22 +82,22 @@ def head(title: str) -> Html:
 
 
 def contents(sections: Sequence[Section], tags: list[Json], operations: list[Operation]) -> Html:
-    groups = [entry_group("Guide", [entry(one.id, one.title) for one in sections])]
+    groups = [link_group("Guide", [link(one.id, one.title) for one in sections])]
     for tag in tags:
         named = [
-            entry(operation.described["operationId"], operation.described["summary"], operation.method)
+            link(operation.described["operationId"], operation.described["summary"], operation.method)
             for operation in of_tag(operations, tag)
         ]
-        groups.append(entry_group(tag["name"], named))
-    groups.append(entry_group("Resources", [entry("resources", "All resources and their keys")]))
+        groups.append(link_group(tag["name"], named))
+    groups.append(link_group("Resources", [link("resources", "All resources and their keys")]))
     return joined(groups)
 
 
-def entry_group(title: str, entries: list[Html]) -> Html:
-    return joined((element("p", title), element("ul", *entries)))
+def link_group(title: str, links: list[Html]) -> Html:
+    return joined((element("p", title), element("ul", *links)))
 
 
-def entry(target: str, title: str, method: str = "") -> Html:
+def link(target: str, title: str, method: str = "") -> Html:
     mark = (badge(method), " ") if method else ()
     return element("li", element("a", *mark, title, href=f"#{target}"))
 
@@ -147,11 +144,11 @@ def article(described: Json, operation: Operation) -> Html:
         element(
             "div",
             *(element("p", prose(text)) for text in what["description"].split("\n\n")),
-            *parameter_table(described, what),
-            element("h4", "Answers"),
-            element("p", answer(what)),
+            *parameter_list(described, what),
+            element("h4", "Answer"),
+            answer(what),
             element("h4", "Errors"),
-            error_table(described, what),
+            error_list(described, what),
             class_="told",
         ),
         element(
@@ -164,28 +161,23 @@ def article(described: Json, operation: Operation) -> Html:
     )
 
 
-def parameter_table(described: Json, operation: Json) -> list[Html]:
+def parameter_list(described: Json, operation: Json) -> list[Html]:
     found = [resolved(described, one) for one in operation["parameters"]]
     rows = [parameter_row(one) for one in found if one["in"] != "header"]
-    return [element("h4", "Parameters"), table(("Name", "Type", ""), rows)] if rows else []
+    return [element("h4", "Parameters"), entries(rows)] if rows else []
 
 
-def parameter_row(parameter: Json) -> tuple[Content, ...]:
-    place = "in the path" if parameter["in"] == "path" else "required" if parameter["required"] else ""
-    name = element("code", parameter["name"])
-    bounds = bounds_of(parameter["schema"])
-    return (
-        joined((name, " ", element("small", place))) if place else name,
-        joined((type_of(parameter["schema"]), element("small", prose(bounds), class_="bounds"))),
-        prose(parameter["description"]),
-    )
+def parameter_row(parameter: Json) -> tuple[Html, Html]:
+    note = "in the path" if parameter["in"] == "path" else "required" if parameter["required"] else ""
+    return term(parameter["name"], note), told(parameter["schema"], parameter["description"])
 
 
 def answer(operation: Json) -> Html:
-    """In words, what `data` holds."""
+    """What the envelope of a success carries."""
     properties = success(operation)["schema"]["properties"]
-    paged = "meta" in properties
-    return joined(("A page: " if paged else "", type_of(properties["data"]), "."))
+    return entries(
+        (element("code", key), type_of(properties[key])) for key in ("data", "meta") if key in properties
+    )
 
 
 def success(operation: Json) -> Json:
@@ -193,30 +185,31 @@ def success(operation: Json) -> Json:
     return content
 
 
-def error_table(described: Json, operation: Json) -> Html:
-    rows: list[tuple[Content, ...]] = []
+def error_list(described: Json, operation: Json) -> Html:
+    rows = []
     for status, response in operation["responses"].items():
         examples = resolved(described, response)["content"]["application/json"].get("examples", {})
         for code, example in examples.items():
-            rows.append((status, element("code", code), prose(example["summary"])))
-    return table(("Status", "Code", "When"), rows)
+            rows.append((joined((status, " ", element("code", code))), prose(example["summary"])))
+    return entries(rows)
 
 
 def curl(described: Json, operation: Operation) -> str:
     """A command that works when pasted; where an id is needed, its first line names one."""
     found = [resolved(described, one) for one in operation.described["parameters"]]
     ids = [f"ID={one['example']}" for one in found if one["in"] == "path"]
-    query = urlencode(
-        {one["name"]: one["example"] for one in found if one["in"] == "query" and "example" in one}
-    )
     url = described["servers"][0]["url"] + operation.path.replace("{id}", "$ID")
-    return "\n".join(
-        (
-            *ids,
-            f'curl "{url}{"?" if query else ""}{query}" \\',
-            '  -H "Authorization: Bearer $DESKWIRE_TOKEN"',
-        )
+    query = [
+        f'--data-urlencode "{one["name"]}={one["example"]}"'
+        for one in found
+        if one["in"] == "query" and "example" in one
+    ]
+    command = (
+        f'curl {"--get " if query else ""}"{url}"',
+        '-H "Authorization: Bearer $DESKWIRE_TOKEN"',
+        *query,
     )
+    return "\n".join((*ids, " \\\n  ".join(command)))
 
 
 def resources(described: Json) -> Html:
@@ -225,7 +218,7 @@ def resources(described: Json) -> Html:
         "section",
         element("h2", "Resources"),
         element("p", "Every key that the API shows, and what it holds.", class_="lead"),
-        *(resource(name, schema) for name, schema in named if name not in FRAMES),
+        *(resource(name, schema) for name, schema in named),
         id="resources",
     )
 

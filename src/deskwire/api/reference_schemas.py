@@ -1,6 +1,6 @@
 """The resources of the reference page: what each key holds, and whether it is always there."""
 
-from deskwire.api.html import Content, Html, element, joined, prose, table
+from deskwire.api.html import Content, Html, element, entries, joined, prose
 from deskwire.api.schemas import Json
 
 # A string of one of these formats is named for what it means.
@@ -14,28 +14,29 @@ def resource(name: str, schema: Json) -> Html:
         "section",
         element("h3", element("a", name, href=f"#{anchor(name)}")),
         *described,
-        table(("Key", "Type", ""), rows(schema)),
+        entries(key_row(schema, key, value) for key, value in schema["properties"].items()),
         id=anchor(name),
         class_="resource",
     )
 
 
-def rows(schema: Json) -> list[tuple[Content, ...]]:
-    required = schema.get("required", ())
-    return [
-        (
-            key_cell(key, key in required),
-            type_of(value),
-            prose(value.get("description", "")),
-        )
-        for key, value in schema["properties"].items()
-    ]
+def key_row(schema: Json, key: str, value: Json) -> tuple[Html, Html]:
+    return (
+        term(key, "" if key in schema.get("required", ()) else "may be absent"),
+        told(value, value.get("description", "")),
+    )
 
 
-def key_cell(key: str, always: bool) -> Html:
-    if always:
-        return element("code", key)
-    return joined((element("code", key), " ", element("small", "may be absent")))
+def term(name: str, note: str) -> Html:
+    """A name, and what must be known of it at once."""
+    return joined((element("code", name), " ", element("small", note))) if note else element("code", name)
+
+
+def told(schema: Json, description: str) -> Html:
+    """The type and what it must keep to, and below it what the value means."""
+    bounds = bounds_of(schema)
+    kind = element("span", type_of(schema), *((element("small", " ", prose(bounds)),) if bounds else ()))
+    return joined((kind, element("p", prose(description)))) if description else kind
 
 
 def type_of(schema: Json) -> Html:
@@ -62,10 +63,12 @@ def type_of(schema: Json) -> Html:
 def bounds_of(schema: Json) -> str:
     """What a value must keep to, in words."""
     words = []
-    if "minimum" in schema:
+    if "minimum" in schema and "maximum" in schema:
         words.append(f"{schema['minimum']} to {schema['maximum']}")
-    if "maxLength" in schema:
-        words.append(f"{schema.get('minLength', 0)} to {schema['maxLength']} characters")
+    if "minLength" in schema:
+        words.append(f"{schema['minLength']} to {schema['maxLength']} characters")
+    elif "maxLength" in schema:
+        words.append(f"at most {schema['maxLength']} characters")
     if "default" in schema:
         words.append(f"default `{schema['default']}`")
     return ", ".join(words)
