@@ -17,13 +17,14 @@ from obstore.store import AzureStore, GCSStore, LocalStore, S3Store, from_url
 
 from deskwire.model import limits
 from deskwire.model.downloads import disposition, safe_content_type
+from deskwire.model.errors import Unavailable
 
 if TYPE_CHECKING:
     from obstore import GetResult
     from obstore.store import ClientConfig, RetryConfig
 
 
-class FilesUnavailable(Exception):
+class FilesUnavailable(Unavailable):
     """The store of attachments did not do what it was asked; the text says what and why."""
 
 

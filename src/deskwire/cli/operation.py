@@ -1,0 +1,46 @@
+"""Doing something in an open house, in a way that Ctrl-C ends at once."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn, TypeVar
+
+from deskwire.cli.house import Invocation, OpenHouse
+from deskwire.cli.interruption import Interrupted
+from deskwire.store.transaction import Tx
+
+T = TypeVar("T")
+
+
+def run_open(invocation: Invocation, work: Callable[[OpenHouse], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with invocation.house.open(invocation.options) as house:
+            return await work(house)
+
+    with interruptible():
+        return asyncio.run(run())
+
+
+def run_read(invocation: Invocation, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    return run_open(invocation, lambda house: house.store.read(operation))
+
+
+def run_write(invocation: Invocation, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    return run_open(invocation, lambda house: house.store.write(operation))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """asyncio would wait for the next turn of its loop, which an operation on SQLite reaches at its end."""
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted(number)
