@@ -1,6 +1,8 @@
-"""What every test shares: the option and the mark of those that take minutes."""
+"""What every test shares: both engines, and the option and the mark of those that take minutes."""
 
 import pytest
+
+pytest_plugins = ("tests.engines",)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
