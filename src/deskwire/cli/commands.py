@@ -1,8 +1,8 @@
 """The whole command line, declared; what a command does is loaded when it is run, so all else is quick."""
 
-import importlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
 import click
 
@@ -10,6 +10,7 @@ import deskwire
 from deskwire.cli.completion import PROGRAM, SHELLS, print_script
 from deskwire.cli.house import House, Invocation, Option
 from deskwire.cli.parameters import COUNT, DURATION, EMAIL, FILE, ID, NAME, PORT, SCOPE
+from deskwire.model.scopes import SCOPES
 
 # Where the data are: what every command that touches them can be told.
 PLACE = ("data-dir", "database-url")
@@ -23,7 +24,7 @@ class Session:
         self.shows_traceback = False
 
 
-def build_commands(settings: Sequence[Option]) -> click.Group:
+def build_commands(settings: Sequence[Option]) -> Group:
     place = tuple(each for each in settings if each.name in PLACE)
     return group(
         PROGRAM,
@@ -42,11 +43,11 @@ def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Ite
     yield command(
         "serve",
         "serving:serve",
-        "Run the API and, unless told otherwise, the delivery worker.",
-        click.Option(["--host"], default="127.0.0.1", help="The address to listen on."),
-        click.Option(["--port"], type=PORT, default=8000, help="The port; 0 for any that is free."),
+        "Run the API and the delivery worker: migrates an embedded database by itself.",
+        option("--host", click.STRING, "The address to listen on.", "127.0.0.1"),
+        option("--port", PORT, "The port; 0 for any that is free.", 8000),
         flag("--demo", "Serve a demo workspace, in a data folder of its own."),
-        click.Option(["--workers"], type=COUNT, default=1, help="How many processes answer requests."),
+        option("--workers", COUNT, "How many processes answer requests.", 1),
         flag("--no-delivery", "Leave sending webhooks to `deskwire worker`."),
         settings=settings,
     )
@@ -67,7 +68,7 @@ def workspace_commands(place: Sequence[Option]) -> Iterator[click.Command]:
         "Make a workspace with its owner.",
         required("--name", NAME, "What it is called."),
         required("--owner-email", EMAIL, "The e-mail address of its first member."),
-        click.Option(["--id"], type=ID, help="Its id, when it had one elsewhere."),
+        option("--id", ID, "Its id, when it had one elsewhere."),
         JSON,
         settings=place,
     )
@@ -86,21 +87,20 @@ def token_commands(place: Sequence[Option]) -> Iterator[click.Command]:
             type=SCOPE,
             multiple=True,
             metavar="SCOPE",
-            help="What it may do; give it again, or more scopes after it, for more.",
+            help="What it may do. Give it again, or more scopes after it, for more.",
         ),
         click.Argument(["more_scopes"], type=SCOPE, nargs=-1, metavar="[SCOPE]..."),
         flag("--all-scopes", "It may do everything."),
-        click.Option(
-            ["--expires-in"], type=DURATION, help="How long it is good, such as 90d. Without: for ever."
-        ),
+        option("--expires-in", DURATION, "How long it is good, such as 90d. Without: for ever."),
         JSON,
         settings=place,
+        epilog=scopes_explained(),
     )
     yield command(
         "list",
         "tokens:show_all",
         "List the tokens.",
-        click.Option(["--workspace"], type=ID, help="Those of this workspace only."),
+        option("--workspace", ID, "Those of this workspace only."),
         JSON,
         settings=place,
     )
@@ -113,7 +113,7 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     yield command(
         "import",
         "importing:import_records",
-        "Import FILE, a record a line, into a workspace: all of it or nothing.",
+        "Import records into a workspace: FILE holds one a line; all of it is imported or nothing.",
         click.Argument(["file"], type=FILE),
         WORKSPACE,
         flag("--check", "Read everything and change nothing."),
@@ -123,19 +123,19 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     yield command(
         "export",
         "exporting:export_records",
-        "Export a workspace, a record a line, and the files of its attachments.",
+        "Export the records of a workspace: one a line, and the files of its attachments.",
         WORKSPACE,
-        click.Option(
-            ["--output"],
-            type=FILE,
-            help="Where to; the attachments' files go to a folder beside it. Without: standard output.",
+        option(
+            "--output",
+            FILE,
+            "Where to; attachments' files go to a folder beside it. Without: standard output, without files.",
         ),
         settings=place,
     )
     yield command(
         "check",
         "checking:check_database",
-        "Recompute every derived value; print a line for each that differs.",
+        "Look the database over: recomputes every derived value, prints a line for each that differs.",
         settings=place,
     )
 
@@ -146,43 +146,76 @@ def completion_command() -> click.Command:
         callback=print_script,
         params=[click.Argument(["shell"], type=click.Choice(SHELLS))],
         help='Print the completion script of a shell: eval "$(deskwire completion bash)".',
+        short_help="Print the completion script of a shell.",
     )
 
 
-def group(name: str, help: str, *commands: click.Command, **more: Any) -> click.Group:
-    return click.Group(name, {each.name: each for each in commands if each.name}, help=help, **more)
+class Group(click.Group):
+    """Its commands are listed in the order in which a newcomer meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+def group(name: str, help: str, *commands: click.Command, **more: Any) -> Group:
+    return Group(name, {each.name: each for each in commands if each.name}, help=help, **more)
 
 
 def command(
-    name: str, does: str, help: str, *params: click.Parameter, settings: Sequence[Option]
+    name: str, does: str, help: str, *params: click.Parameter, settings: Sequence[Option], epilog: str = ""
 ) -> click.Command:
     options = [click.Option([f"--{each.name}"], metavar="VALUE", help=each.help) for each in settings]
-    return click.Command(name, callback=later(does, settings), params=[*params, *options], help=help)
+    return click.Command(
+        name,
+        callback=Later(does, settings),
+        params=[*params, *options],
+        help=help,
+        short_help=help.partition(":")[0],
+        epilog=epilog,
+    )
 
 
-def later(does: str, settings: Sequence[Option]) -> Callable[..., object]:
-    """Calls `module:function` of this package with the command's values, and apart from them the settings."""
+class Later:
+    """Calls `module:function` of this package with a command's values, and apart from them the settings."""
 
-    def run(**values: Any) -> object:
-        given = {each.name: values.pop(each.name.replace("-", "_")) for each in settings}
+    def __init__(self, does: str, settings: Sequence[Option]) -> None:
+        self.does = does
+        self._settings = settings
+
+    def __call__(self, **values: Any) -> object:
+        given = {each.name: values.pop(each.name.replace("-", "_")) for each in self._settings}
         said = {name: text for name, text in given.items() if text is not None}
-        session = click.get_current_context().find_object(Session)
-        assert session is not None
-        module, _, function = does.partition(":")
-        run_command = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-        return run_command(Invocation(session.house, said), **values)
+        return self.load()(Invocation(current_session().house, said), **values)
 
-    return run
+    def load(self) -> Callable[..., object]:
+        module, _, function = self.does.partition(":")
+        return cast(Callable[..., object], getattr(import_module(f"{__package__}.{module}"), function))
+
+
+def scopes_explained() -> str:
+    width = max(map(len, SCOPES))
+    lines = [f"  {scope.ljust(width)}  {grants}" for scope, grants in SCOPES.items()]
+    return "\n".join(["\b", "Scopes:", *lines])
 
 
 def remember_traceback(traceback: bool) -> None:
+    current_session().shows_traceback = traceback
+
+
+def current_session() -> Session:
     session = click.get_current_context().find_object(Session)
     assert session is not None
-    session.shows_traceback = traceback
+    return session
 
 
 def required(name: str, type: click.ParamType[Any], help: str) -> click.Option:
     return click.Option([name], type=type, required=True, help=help)
+
+
+def option(
+    name: str, type: click.ParamType[Any], help: str, default: str | int | None = None
+) -> click.Option:
+    return click.Option([name], type=type, help=help, default=default, show_default=default is not None)
 
 
 def flag(name: str, help: str) -> click.Option:

@@ -63,13 +63,16 @@ def refuse(error: click.UsageError) -> int:
         click.echo(error.format_message(), err=True)
     else:
         path = error.ctx.command_path if error.ctx else PROGRAM
-        complain(f"{error.format_message()} See `{path} --help`.")
+        complain(f"{error.format_message().rstrip('.')}; see `{path} --help`")
     return WRONG_USAGE
 
 
 def reason(error: DeskError | Unavailable | OSError) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    match error:
+        case OSError(filename=str() | bytes() as name, strerror=str() as problem):
+            return f"{os.fsdecode(name)}: {problem}"
+        case OSError(strerror=str() as problem):
+            return problem
     return str(error)
 
 

@@ -25,7 +25,7 @@ class Parsed(click.ParamType[Any]):
         try:
             return self._parse(value)
         except ValueError as problem:
-            return self.fail(str(problem), param, ctx)
+            self.fail(str(problem), param, ctx)
 
 
 def _id(text: str) -> str:
