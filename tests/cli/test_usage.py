@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 import click
 import pytest
 
-from deskwire.cli.commands import Group, Later, build_commands
+from deskwire.cli.command import Group, Later
+from deskwire.cli.commands import build_commands
 from deskwire.cli.house import OpenHouse, Option, SettingsError
 from tests.cli.conftest import Deskwire, caller
 

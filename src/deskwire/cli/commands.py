@@ -1,27 +1,18 @@
-"""The whole command line, declared; what a command does is loaded when it is run, so all else is quick."""
+"""The whole command line, declared, in the order in which it is listed."""
 
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
 
 import click
 
 import deskwire
+from deskwire.cli.command import Group, command, current_session, flag, group, option, required
 from deskwire.cli.completion import PROGRAM, SHELLS, print_script
-from deskwire.cli.house import House, Invocation, Option
+from deskwire.cli.house import Option
 from deskwire.cli.parameters import COUNT, DURATION, EMAIL, FILE, ID, NAME, PORT, SCOPE
 from deskwire.model.scopes import SCOPES
 
-# Where the data are: what every command that touches them can be told.
+# Where the data are, which every command that touches them can be told.
 PLACE = ("data-dir", "database-url")
-
-
-class Session:
-    """What belongs to this run of the program, and not to one command."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.shows_traceback = False
 
 
 def build_commands(settings: Sequence[Option]) -> Group:
@@ -150,48 +141,6 @@ def completion_command() -> click.Command:
     )
 
 
-class Group(click.Group):
-    """Its commands are listed in the order in which a newcomer meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-def group(name: str, help: str, *commands: click.Command, **more: Any) -> Group:
-    return Group(name, {each.name: each for each in commands if each.name}, help=help, **more)
-
-
-def command(
-    name: str, does: str, help: str, *params: click.Parameter, settings: Sequence[Option], epilog: str = ""
-) -> click.Command:
-    options = [click.Option([f"--{each.name}"], metavar="VALUE", help=each.help) for each in settings]
-    return click.Command(
-        name,
-        callback=Later(does, settings),
-        params=[*params, *options],
-        help=help,
-        short_help=help.partition(":")[0],
-        epilog=epilog,
-    )
-
-
-class Later:
-    """Calls `module:function` of this package with a command's values, and apart from them the settings."""
-
-    def __init__(self, does: str, settings: Sequence[Option]) -> None:
-        self.does = does
-        self._settings = settings
-
-    def __call__(self, **values: Any) -> object:
-        given = {each.name: values.pop(each.name.replace("-", "_")) for each in self._settings}
-        said = {name: text for name, text in given.items() if text is not None}
-        return self.load()(Invocation(current_session().house, said), **values)
-
-    def load(self) -> Callable[..., object]:
-        module, _, function = self.does.partition(":")
-        return cast(Callable[..., object], getattr(import_module(f"{__package__}.{module}"), function))
-
-
 def scopes_explained() -> str:
     width = max(map(len, SCOPES))
     lines = [f"  {scope.ljust(width)}  {grants}" for scope, grants in SCOPES.items()]
@@ -200,26 +149,6 @@ def scopes_explained() -> str:
 
 def remember_traceback(traceback: bool) -> None:
     current_session().shows_traceback = traceback
-
-
-def current_session() -> Session:
-    session = click.get_current_context().find_object(Session)
-    assert session is not None
-    return session
-
-
-def required(name: str, type: click.ParamType[Any], help: str) -> click.Option:
-    return click.Option([name], type=type, required=True, help=help)
-
-
-def option(
-    name: str, type: click.ParamType[Any], help: str, default: str | int | None = None
-) -> click.Option:
-    return click.Option([name], type=type, help=help, default=default, show_default=default is not None)
-
-
-def flag(name: str, help: str) -> click.Option:
-    return click.Option([name], is_flag=True, help=help)
 
 
 def version_option() -> click.Option:

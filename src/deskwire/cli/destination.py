@@ -1,4 +1,4 @@
-"""Where an export goes: a file, and a folder of attachments beside it, that are there in full or as before."""
+"""Where an export goes: a file, and a folder of attachments beside it, replaced in full or not at all."""
 
 import errno
 import os

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import click
 from click.exceptions import Exit, NoArgsIsHelpError
 
-from deskwire.cli.commands import Session, build_commands
+from deskwire.cli.command import Session
+from deskwire.cli.commands import build_commands
 from deskwire.cli.completion import PROGRAM, answer_shell
 from deskwire.cli.house import House, SettingsError
 from deskwire.cli.interruption import exit_code
