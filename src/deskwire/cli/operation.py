@@ -5,7 +5,7 @@ import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from deskwire.cli.house import Invocation, OpenHouse
 from deskwire.cli.interruption import Interrupted
@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 def run_open(invocation: Invocation, work: Callable[[OpenHouse], Awaitable[T]]) -> T:
     async def run() -> T:
+        asyncio.get_running_loop().set_exception_handler(report)
         async with invocation.house.open(invocation.options) as house:
             return await work(house)
 
@@ -40,6 +41,12 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What a task dies of while nobody waits for it; of an interruption the command speaks itself."""
+    if not isinstance(context.get("exception"), Interrupted):
+        loop.default_exception_handler(context)
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
