@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -50,4 +51,6 @@ def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    # It may have come between making a coroutine and awaiting it, which nobody needs to hear of.
+    warnings.simplefilter("ignore", RuntimeWarning)
     raise Interrupted(number)
