@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from deskwire.model.limits import AI_FAILOVER_MAXIMUM_S, AI_FAILOVER_MINIMUM_S
@@ -186,12 +185,6 @@ def show_voice_call(record: VoiceCallRecord) -> VoiceCall:
         ended_at=UNSET if running else shown_time(record.ended_at),
         created_at=record.created_at,
     )
-
-
-class BusinessHoursRecord(msgspec.Struct, tag="business_hours", tag_field="kind", forbid_unknown_fields=True):
-    """The stored configuration, passed through as it is; null means that hours were never configured."""
-
-    config: msgspec.Raw
 
 
 class BusinessHours(Shown, kw_only=True):
