@@ -29,6 +29,10 @@ AI_FAILOVER_MAXIMUM_S = 300
 
 REQUEST_ID_CHARACTERS = 64
 
+# The names that an operator gives on the command line: of a workspace, of a token.
+NAME_CHARACTERS = 255
+DURATION_MAXIMUM_DAYS = 36_500
+
 # 4 characters of mark, 8 that may be shown, 32 that are known to the holder alone.
 TOKEN_CHARACTERS = 40
 TOKEN_PREFIX_CHARACTERS = 12
