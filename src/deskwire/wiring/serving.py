@@ -7,6 +7,8 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from deskwire import __version__
 from deskwire.api import openapi, reference, server, site
 from deskwire.api.app import Api
@@ -77,15 +79,14 @@ class Serving:
             downloads,
             observer,
         )
-        document = openapi.document(ENDPOINTS, base_url, __version__)
         return site.Site(
             api,
             site.pages(
                 house.store,
                 downloads,
                 observer,
-                openapi=openapi.encode(document),
-                reference=reference.page(document),
+                openapi=msgspec.json.encode(openapi.document(ENDPOINTS, base_url, __version__)),
+                reference=reference.page(ENDPOINTS, base_url, __version__),
                 metrics=metrics.render if self.settings.metrics == "on" else None,
             ),
         )
