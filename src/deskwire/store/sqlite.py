@@ -12,7 +12,6 @@ import apsw
 
 from deskwire.model.errors import Unavailable
 from deskwire.store.clock import Clock
-from deskwire.store.schema import has_schema
 from deskwire.store.sqlite_file import (
     AWAY,
     DAMAGED,
@@ -20,6 +19,7 @@ from deskwire.store.sqlite_file import (
     Presence,
     Signature,
     alone_in,
+    check_schema,
     identity,
     open_reader,
     open_writer,
@@ -30,7 +30,7 @@ from deskwire.store.sqlite_file import (
     unavailable,
 )
 from deskwire.store.sqlite_groups import Figures, Groups
-from deskwire.store.sqlite_transaction import SqliteTx, run_through
+from deskwire.store.sqlite_transaction import SqliteTx, perform
 from deskwire.store.transaction import Tx
 
 T = TypeVar("T")
@@ -55,7 +55,8 @@ class SqliteStore:
         self._idle_asides: list[apsw.Connection] = []
         self._next_look = 0.0
         self._is_reading = False
-        self._must_reopen = False
+        self._must_reopen = self._is_settled = False
+        self._is_settled = False
         self._noted_damage: Signature | None = None
         self._damage: Signature | None = None
         self._is_closed = False
@@ -94,7 +95,7 @@ class SqliteStore:
             except IndexError:
                 connection = open_reader(self.path, int(self._lock_wait_s * 1000))
             try:
-                return run_through(operation(SqliteTx(connection, self._clock())))
+                return perform(connection, operation, self._clock())
             finally:
                 if idle is self._idle_asides:
                     idle.append(connection)
@@ -122,7 +123,7 @@ class SqliteStore:
             try:
                 connection.execute("BEGIN")
                 # BEGIN alone does not yet settle which moment it is.
-                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+                check_schema(self.path, connection)
                 yield SqliteTx(connection, self._clock())
             finally:
                 connection.close(True)
@@ -162,17 +163,11 @@ class SqliteStore:
         self._look()
         try:
             self._begin_reading()
-            return run_through(operation(SqliteTx(self._reader, self._clock())))
+            return perform(self._reader, operation, self._clock())
         except apsw.BusyError:
             raise
         except AWAY as error:
             raise self._away(error) from error
-        except apsw.SQLError as error:
-            # A statement of ours that is refused: perhaps another database was written over this one.
-            if has_schema(self._reader):
-                raise
-            self._must_reopen = True
-            raise unavailable(self.path, error) from error
 
     def _begin_reading(self) -> None:
         """All reads of one turn of the loop see one moment, which spares each of them SQLite's file locks.
@@ -215,14 +210,16 @@ class SqliteStore:
 
     def _reopen(self, found: Presence) -> None:
         self._must_reopen = True
-        is_still_damaged = self._noted_damage is not None and self._noted_damage == signature(self.path)
+        is_damaged = self._noted_damage is not None and self._noted_damage == signature(self.path)
+        is_mended = self._noted_damage is not None and not is_damaged
+        is_another = found.database != self._opened.database or (is_mended and not self._is_settled)
         self._close_connections()
-        self._damage = signature(self.path) if is_still_damaged else None
+        self._damage = signature(self.path) if is_damaged else None
         try:
             with alone_in(self.path.parent):
-                if found.database != self._opened.database:
+                if is_another:
                     remove_left_behind(self.path, self._opened.wal)
-                self._opened = Presence(found.database, None)
+                    self._opened = Presence(found.database, None)
                 self._groups.connection = self._open()
         except OSError as error:
             raise unavailable(self.path, error) from error
@@ -247,7 +244,7 @@ class SqliteStore:
         idle, self._idle_asides = self._idle_asides, []
         for connection in (self._reader, *idle):
             connection.close(True)
-        settle(self._groups.connection)
+        self._is_settled = settle(self._groups.connection) or self._is_settled
         self._groups.connection.close(True)
 
     def _check_committed(self) -> None:
@@ -267,5 +264,5 @@ class SqliteStore:
         """Empties the log, lest it be applied to the good copy that is put in the damaged file's place."""
         if not self._groups.is_busy:
             self._end_reading()
-            settle(self._groups.connection)
+            self._is_settled = settle(self._groups.connection) or self._is_settled
         self._noted_damage = signature(self.path)
