@@ -13,7 +13,7 @@ from deskwire.store.sqlite import SqliteStore
 from tests.engines import Run
 from tests.store.deeds import create, kept
 from tests.store.places import common_folder, filled, give, small_disk, unprivileged
-from tests.store.processes import locked
+from tests.store.processes import locked, start
 
 __all__ = ["common_folder", "small_disk"]
 
@@ -21,12 +21,12 @@ __all__ = ["common_folder", "small_disk"]
 def refusal(path: Path) -> str:
     """What both the migration and the store say, in one line that names the file."""
     lines = []
-    for start in (
+    for begin in (
         lambda: migrate_sqlite(path, lock_wait_s=0.1),
-        lambda: SqliteStore(path, system_clock),
+        lambda: SqliteStore(path, system_clock, lock_wait_s=0.1),
     ):
         with pytest.raises(Unavailable) as refused:
-            start()
+            begin()
         lines.append(str(refused.value))
         assert str(path) in lines[-1] or str(path.parent) in lines[-1]
         assert "\n" not in lines[-1]
@@ -121,3 +121,21 @@ def test_a_full_disk_is_named(small_disk: Path) -> None:
     ):
         migrate_sqlite(path)
     assert migrate_sqlite(path)
+
+
+def test_processes_that_come_and_go_do_not_keep_each_other_out(
+    run: Run, migrated_sqlite: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "deskwire.db"
+    shutil.copy(migrated_sqlite, path)
+    program = "; ".join(
+        (
+            "import asyncio, sys, pathlib",
+            "from deskwire.store.sqlite import SqliteStore",
+            "from deskwire.store.clock import system_clock",
+            "path = pathlib.Path(sys.argv[1])",
+            "[asyncio.run(SqliteStore(path, system_clock).close()) for _ in range(50)]",
+        )
+    )
+    processes = [start("-c", program, str(path)) for _ in range(3)]
+    assert [process.communicate(timeout=60)[1] for process in processes] == [""] * 3

@@ -39,6 +39,7 @@ LOCK_WAIT_S = 5.0
 # In ordinary use nothing keeps a reader out, so whoever does so does it for longer than is worth waiting.
 READ_LOCK_WAIT_S = 0.5
 READ_LOCK_RETRY_S = 0.02
+OPEN_WAIT_S = 0.25
 FILE_LOOK_S = 0.5
 ASIDE_THREADS = 2
 # So many rows of an index tell enough about it.
@@ -61,7 +62,7 @@ class SqliteStore:
         self._damage: Signature | None = None
         self._is_closed = False
         try:
-            writer = self._open()
+            writer = self._open(lock_wait_s)
         except AWAY as error:
             raise unavailable(path, error) from error
         self._groups = Groups(writer, clock, lock_wait_s, self._check_committed, self._away)
@@ -93,7 +94,7 @@ class SqliteStore:
             try:
                 connection = idle.pop()
             except IndexError:
-                connection = open_reader(self.path, int(self._lock_wait_s * 1000))
+                connection = open_reader(self.path, self._lock_wait_s)
             try:
                 return perform(connection, operation, self._clock())
             finally:
@@ -119,7 +120,7 @@ class SqliteStore:
     async def snapshot(self) -> AsyncIterator[Tx]:
         self._look()
         try:
-            connection = open_reader(self.path)
+            connection = open_reader(self.path, OPEN_WAIT_S)
             try:
                 connection.execute("BEGIN")
                 # BEGIN alone does not yet settle which moment it is.
@@ -134,9 +135,8 @@ class SqliteStore:
         self._look()
 
         def run() -> None:
-            connection = open_writer(self.path)
+            connection = open_writer(self.path, self._lock_wait_s)
             try:
-                connection.set_busy_timeout(int(self._lock_wait_s * 1000))
                 connection.pragma("analysis_limit", ANALYSED_ROWS)
                 connection.execute("ANALYZE")
             finally:
@@ -220,20 +220,23 @@ class SqliteStore:
                 if is_another:
                     remove_left_behind(self.path, self._opened.wal)
                     self._opened = Presence(found.database, None)
-                self._groups.connection = self._open()
+                self._groups.connection = self._open(OPEN_WAIT_S)
         except OSError as error:
             raise unavailable(self.path, error) from error
         except AWAY as error:
             raise self._away(error) from error
 
-    def _open(self) -> apsw.Connection:
+    def _open(self, wait_s: float) -> apsw.Connection:
         database = identity(self.path)
-        writer = open_writer(self.path)
+        writer = open_writer(self.path, wait_s)
         try:
-            self._reader = open_reader(self.path)
+            self._reader = open_reader(self.path, wait_s)
         except BaseException:
             writer.close(True)
             raise
+        # From here on the loop does not wait for a lock.
+        for connection in (writer, self._reader):
+            connection.set_busy_timeout(0)
         self._opened = Presence(database, presence(self.path).wal)
         self._must_reopen = False
         self._noted_damage = None

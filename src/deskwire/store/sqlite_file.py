@@ -64,8 +64,8 @@ def signature(path: Path) -> Signature | None:
     return Signature(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def open_writer(path: Path) -> apsw.Connection:
-    connection = connect(path)
+def open_writer(path: Path, wait_s: float) -> apsw.Connection:
+    connection = connect(path, wait_s)
     with closed_on_failure(connection):
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
@@ -75,10 +75,9 @@ def open_writer(path: Path) -> apsw.Connection:
     return connection
 
 
-def open_reader(path: Path, wait_ms: int = 0) -> apsw.Connection:
-    connection = connect(path)
+def open_reader(path: Path, wait_s: float) -> apsw.Connection:
+    connection = connect(path, wait_s)
     with closed_on_failure(connection):
-        connection.set_busy_timeout(wait_ms)
         connection.pragma("query_only", True)
     return connection
 
@@ -89,7 +88,8 @@ def check_schema(path: Path, connection: apsw.Connection) -> None:
         raise Unavailable(f"{path}: {problem}")
 
 
-def connect(path: Path) -> apsw.Connection:
+def connect(path: Path, wait_s: float) -> apsw.Connection:
+    """`wait_s` is for who holds all locks: the last of others to leave, or one that restores a log."""
     connection = apsw.Connection(
         str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX, statementcachesize=512
     )
@@ -97,6 +97,7 @@ def connect(path: Path) -> apsw.Connection:
         # Before anything is read: the log beside the file would be made as read-only as the file.
         if connection.readonly("main"):
             raise apsw.ReadOnlyError
+        connection.set_busy_timeout(int(wait_s * 1000))
         # Otherwise a statement is planned anew for other values, which costs more than most statements do.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         # The last connection to close would remove the log by its name, whosever that is by then.
