@@ -85,7 +85,8 @@ def upgrade_sqlite(path: Path, give_up_at: float) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             statements = way(SQLITE_DIALECT, sqlite_version(connection))
             if statements is not None:
-                connection.execute(statements)
+                # Some of the statements answer rows, and what follows such a one runs when they are fetched.
+                connection.execute(statements).fetchall()
             connection.execute("COMMIT")
             return statements is not None
         except apsw.BusyError:
