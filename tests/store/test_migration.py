@@ -24,7 +24,7 @@ from deskwire.store.schema import SCHEMA, sqlite_file_version, what_to_do
 from deskwire.store.sqlite import SqliteStore
 from deskwire.store.statement import POSTGRES, SQLITE
 from deskwire.store.tables import METADATA
-from tests.engines import PostgresServer, Run
+from tests.engines import TEMPLATE, PostgresServer, Run
 from tests.store.catalogues import Catalogue, postgres_catalogue, sqlite_catalogue
 from tests.store.processes import running, start
 from tests.store.rows import count_postgres, count_sqlite, fill_postgres, fill_sqlite
@@ -272,17 +272,22 @@ def test_the_next_revision_will_be_tried_with_rows_in_every_table(
     assert tables <= {table for table, count in run(ask_postgres(url, count_postgres)).items() if count}
 
 
-def test_several_revisions_are_made_up_for_at_once(
+def test_several_revisions_are_caught_up_with_at_once(
     run: Run, postgres_server: PostgresServer, tmp_path: Path, made_up: Callable[..., Path]
 ) -> None:
-    path, url = tmp_path / "deskwire.db", run(postgres_server.new_database())
-    migrate_sqlite(path)
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    urls = [run(postgres_server.new_database(template)) for template in (TEMPLATE, EMPTY)]
+    migrate_sqlite(old)
     made_up("9998", "9999")
-    assert migrate_sqlite(path) and run(migrate_postgres(url))
-    for made in (ask_sqlite(path, sqlite_catalogue), run(ask_postgres(url, postgres_catalogue))):
-        assert {"made_up_9998", "made_up_9999"} <= made.keys()
-    assert sqlite_file_version(path) == "9999"
-    assert not migrate_sqlite(path) and not run(migrate_postgres(url))
+    for path in (old, new):
+        assert migrate_sqlite(path)
+        assert {"made_up_9998", "made_up_9999"} <= ask_sqlite(path, sqlite_catalogue).keys()
+        assert sqlite_file_version(path) == "9999"
+        assert not migrate_sqlite(path)
+    for url in urls:
+        assert run(migrate_postgres(url))
+        assert {"made_up_9998", "made_up_9999"} <= run(ask_postgres(url, postgres_catalogue)).keys()
+        assert not run(migrate_postgres(url))
 
 
 MIGRATING = """
