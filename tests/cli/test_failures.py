@@ -14,8 +14,7 @@ from deskwire.model.errors import DeskError, Unavailable
 from deskwire.store.attachments import FilesUnavailable
 from tests.cli.conftest import Deskwire, caller
 from tests.cli.house import Opened, SqliteHouse
-
-ROOT = Path(__file__).parents[2]
+from tests.cli.program import command, environment
 
 
 class BrokenHouse(SqliteHouse):
@@ -73,20 +72,11 @@ def test_a_damaged_database_is_named(deskwire: Deskwire, folder: Path) -> None:
     assert str(folder / "deskwire.db") in failed.complaint
 
 
-def program(folder: Path, *argv: str, python: str = "") -> list[str]:
-    entry = ["-c", python] if python else [str(ROOT / "tests" / "cli" / "program.py")]
-    return [sys.executable, *entry, str(folder), *argv]
-
-
-def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **more}
-
-
 def test_output_that_nobody_reads_to_its_end_is_a_failure(folder: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     ended = subprocess.run(
-        program(folder, "workspace", "list"),
+        command(folder, "workspace", "list"),
         env=environment(),
         stdout=writing,
         stderr=subprocess.PIPE,
@@ -102,7 +92,7 @@ def test_output_that_nobody_reads_to_its_end_is_a_failure(folder: Path) -> None:
 def test_output_that_cannot_be_written_is_a_failure(folder: Path) -> None:
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
-            program(folder, "workspace", "list"),
+            command(folder, "workspace", "list"),
             env=environment(),
             stdout=full,
             stderr=subprocess.PIPE,
@@ -115,7 +105,7 @@ def test_output_that_cannot_be_written_is_a_failure(folder: Path) -> None:
 def test_a_terminal_of_few_letters_still_shows_the_rest(folder: Path, deskwire: Deskwire) -> None:
     deskwire("workspace", "create", "--name", "Acme 상점", "--owner-email", "ann@acme.test")
     ended = subprocess.run(
-        program(folder, "workspace", "list"),
+        command(folder, "workspace", "list"),
         env=environment(PYTHONIOENCODING="latin-1"),
         capture_output=True,
         check=False,
@@ -151,7 +141,7 @@ def test_a_signal_ends_an_operation_in_its_middle_and_nothing_of_it_stays(
 ) -> None:
     argv = ("workspace", "create", "--name", "n", "--owner-email", "ann@acme.test", "--json")
     with subprocess.Popen(
-        program(folder, *argv, python=ENDLESS),
+        command(folder, *argv, script=ENDLESS),
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
