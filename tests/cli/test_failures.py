@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deskwire.cli.operation import interruptible
 from deskwire.model.errors import DeskError, Unavailable
 from deskwire.store.attachments import FilesUnavailable
 from tests.cli.conftest import Deskwire, caller
@@ -115,6 +116,7 @@ def test_a_terminal_of_few_letters_still_shows_the_rest(folder: Path, deskwire: 
 
 
 ENDLESS = """
+import signal
 import sys
 from pathlib import Path
 from deskwire.cli import operation
@@ -131,6 +133,7 @@ async def endless(tx, *more):
         await create_workspace(tx, "half", "ann@acme.test")
 
 workspaces.create_workspace = endless
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(run(SqliteHouse(Path(sys.argv[1])), sys.argv[2:]))
 """
 
@@ -153,6 +156,16 @@ def test_a_signal_ends_an_operation_in_its_middle_and_nothing_of_it_stays(
         out, err = running.communicate(timeout=30)
     assert (running.returncode, out, err) == (code, "", "deskwire: interrupted\n")
     assert deskwire("workspace", "list", "--json").json == {"workspaces": []}
+
+
+def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interruptible():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_handlers_of_signals_are_as_before_once_a_command_is_done(deskwire: Deskwire) -> None:
