@@ -24,10 +24,9 @@ class Authentication:
         self._remembered: dict[bytes, tuple[Token, float]] = {}
 
     async def authenticate(self, header: bytes | None) -> Token:
-        secret = secret_of(header)
-        if secret is None:
+        if header is None:
             raise invalid_token("An access token is needed: Authorization: Bearer dwp_….")
-        token = await self._find(token_hash(secret))
+        token = await self._find(header)
         if token is None or token.state(self._clock()) == "revoked":
             raise invalid_token("The access token is unknown or was revoked.")
         if token.state(self._clock()) == "expired":
@@ -36,26 +35,29 @@ class Authentication:
 
     def forget(self, token_id: str) -> None:
         self._remembered = {
-            hash: entry for hash, entry in self._remembered.items() if entry[0].id != token_id
+            header: entry for header, entry in self._remembered.items() if entry[0].id != token_id
         }
 
-    async def _find(self, hash: bytes) -> Token | None:
-        entry = self._remembered.get(hash)
+    async def _find(self, header: bytes) -> Token | None:
+        entry = self._remembered.get(header)
         now = self._steady()
         if entry is not None and now < entry[1]:
             return entry[0]
-        token = await self._store.read(lambda tx: find_by_hash(tx, hash))
+        secret = secret_of(header)
+        if secret is None:
+            raise invalid_token("The Authorization header is not Bearer and an access token.")
+        token = await self._store.read(lambda tx: find_by_hash(tx, token_hash(secret)))
         if token is None:
-            self._remembered.pop(hash, None)
+            self._remembered.pop(header, None)
             return None
         if len(self._remembered) >= REMEMBERED_TOKENS:
             self._remembered.clear()
-        self._remembered[hash] = (token, now + TOKEN_CACHE_S)
+        self._remembered[header] = (token, now + TOKEN_CACHE_S)
         return token
 
 
-def secret_of(header: bytes | None) -> str | None:
-    if header is None or header[: len(SCHEME)].lower() != SCHEME:
+def secret_of(header: bytes) -> str | None:
+    if header[: len(SCHEME)].lower() != SCHEME:
         return None
     secret = header[len(SCHEME) :].strip(b" ").decode("latin-1")
     return secret if is_token(secret) else None

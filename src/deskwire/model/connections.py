@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from deskwire.model.hours import BusinessHoursConfig
 from deskwire.model.limits import AI_FAILOVER_MAXIMUM_S, AI_FAILOVER_MINIMUM_S
 from deskwire.model.moments import Moment
 from deskwire.model.shapes import Id, Record, Shown, shown_text, shown_time
@@ -189,9 +190,6 @@ def show_voice_call(record: VoiceCallRecord) -> VoiceCall:
 
 class BusinessHours(Shown, kw_only=True):
     business_hours: Annotated[
-        dict[str, object] | None,
-        Meta(
-            description="The stored configuration, unchanged: timezone, schedule, holidays, custom_holidays; "
-            "null when hours were never configured. A legacy workspace may lack keys."
-        ),
+        BusinessHoursConfig | None,
+        Meta(description="The stored configuration, unchanged; null when hours were never configured."),
     ]

@@ -13,6 +13,7 @@ CONTACT_NAME_CHARACTERS = 20
 CONTACT_TAG_CHARACTERS = 50
 CONTACT_TAGS = 100
 EXTERNAL_ID_CHARACTERS = 255
+CUSTOM_HOLIDAY_NAME_CHARACTERS = 40
 CONTACT_EMAIL_CHARACTERS = 320
 CONTACT_PHONE_CHARACTERS = 100
 # A name has to fit into an index of PostgreSQL's.
@@ -54,3 +55,38 @@ ATTACHMENT_READ_TIMEOUT_S = 30
 ATTACHMENT_REQUEST_TIMEOUT_S = 300
 ATTACHMENT_RETRIES = 2
 ATTACHMENT_RETRY_WINDOW_S = 10
+
+REQUEST_HEAD_MAX_BYTES = 64 * 1024
+REQUEST_MAX_HEADERS = 100
+REQUEST_HEAD_TIMEOUT_S = 10.0
+REQUEST_BODY_GAP_TIMEOUT_S = 10.0
+REQUEST_BODY_TIMEOUT_S = 60.0
+PIPELINE_MAX_REQUESTS = 64
+
+# Longer than the 60 s after which load balancers commonly give up an idle connection: the side that sends
+# requests should be the one to close, or a request crosses with the close and is lost.
+KEEP_ALIVE_IDLE_S = 75.0
+
+# A client that reads at all takes 64 KiB in this time.
+ANSWER_STALL_TIMEOUT_S = 30.0
+ANSWER_STALL_PROGRESS_BYTES = 64 * 1024
+
+# A connection closed with unread bytes in it is reset, and the reset destroys the answer on its way: so for
+# this long what still comes is read and dropped.
+LINGER_S = 5.0
+CONNECTION_CHECK_INTERVAL_S = 1.0
+
+LISTEN_BACKLOG = 2048
+ACCEPT_PAUSE_S = 0.5
+SHUTDOWN_GRACE_S = 10.0
+
+WORKER_START_ATTEMPTS = 5
+WORKER_BACK_OFF_FIRST_S = 0.1
+WORKER_BACK_OFF_MAX_S = 10.0
+
+SECRET_KEY_MIN_CHARACTERS = 32
+
+ACCESS_LOG_FLUSH_INTERVAL_S = 0.1
+ACCESS_LOG_FLUSH_BYTES = 64 * 1024
+ACCESS_LOG_MAX_WAITING_BYTES = 4 * 1024 * 1024
+METRICS_REFRESH_S = 1.0

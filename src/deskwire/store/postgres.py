@@ -141,5 +141,6 @@ async def open_postgres(url: str, clock: Clock, connections: int = POOL_CONNECTI
 
 
 async def prepare(connection: asyncpg.Connection) -> None:
-    """Ids travel as the text that they are everywhere else."""
+    """Ids travel as the text that they are everywhere else; statements here are too short to be compiled."""
+    await connection.execute("SET jit = off")
     await connection.set_type_codec("uuid", schema="pg_catalog", encoder=str, decoder=str, format="text")

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 from sqlalchemy import Boolean, Table
-from sqlalchemy import Text as TextType
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import asyncpg, insert
 from sqlalchemy.engine import Dialect
@@ -13,6 +12,7 @@ from sqlalchemy.sql import bindparam
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement, ColumnElement
 from sqlalchemy.sql.visitors import iterate
+from sqlalchemy.types import NullType
 
 Value = str | int | bytes | bool | float | None | Sequence[str]
 Row = tuple[Value, ...]
@@ -65,7 +65,7 @@ class Among(ColumnElement[bool]):
 
     def __init__(self, column: ColumnElement[str], values: str) -> None:
         self.column = column
-        self.values = bindparam(values, type_=TextType())
+        self.values = bindparam(values, type_=NullType())
 
     def self_group(self, against: object = None) -> "Among":
         """It is a condition as it stands; a dialect without booleans need not compare it with 1."""

@@ -38,7 +38,9 @@ class Tx(Protocol):
 
 
 class Store(Protocol):
-    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T: ...
+    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Each statement sees what is committed when it runs; what must see one moment takes a snapshot."""
+        ...
 
     async def read_aside(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """A read that may be long: on an embedded database it runs beside the event loop, not in it."""

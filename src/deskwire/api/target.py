@@ -1,0 +1,29 @@
+"""The target of a request line, taken apart."""
+
+import urllib.parse
+
+import httptools
+
+from deskwire.api.refusal import Refused, invalid
+
+
+def split_target(target: bytes) -> tuple[str, bytes, bytes]:
+    """The path decoded, the path as sent, and the query."""
+    if b"#" in target or not target.isascii():
+        raise Refused(invalid("the request target holds a character that must be percent-encoded"))
+    raw_path, _, query = target.partition(b"?")
+    if not raw_path.startswith(b"/"):
+        raw_path = _path_of(raw_path)
+    path = raw_path.decode("ascii")
+    return urllib.parse.unquote(path) if "%" in path else path, raw_path, query
+
+
+def _path_of(target: bytes) -> bytes:
+    """The path of a URL, which may stand there too."""
+    try:
+        path = httptools.parse_url(target).path or b"/"
+    except httptools.HttpParserInvalidURLError:
+        path = target
+    if not path.startswith(b"/"):
+        raise Refused(invalid("the request target is neither a path nor a URL"))
+    return path

@@ -1,0 +1,132 @@
+"""The job of a process that serves: builds the API on an open house and answers until told to stop."""
+
+import asyncio
+import gc
+import hmac
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from deskwire import __version__
+from deskwire.api import openapi, reference, server, site
+from deskwire.api.app import Api
+from deskwire.api.authentication import Authentication
+from deskwire.api.downloads import Downloads
+from deskwire.api.metrics import Metrics
+from deskwire.api.table import ENDPOINTS
+from deskwire.model import limits
+from deskwire.store.clock import system_clock
+from deskwire.store.postgres import PostgresStore
+from deskwire.store.sqlite import SqliteStore
+from deskwire.wiring import logs
+from deskwire.wiring.access_log import AccessLog
+from deskwire.wiring.keys import secret_key
+from deskwire.wiring.listening import listen, url_of
+from deskwire.wiring.observing import RequestObserver
+from deskwire.wiring.opening import OpenHouse, open_house
+from deskwire.wiring.settings import Address, Settings
+from deskwire.wiring.worker import Place
+
+# A long-lived server makes few cycles; looking for them seldom keeps the slowest answers quick.
+GARBAGE_THRESHOLDS = (50_000, 20, 50)
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Pickled and called in each worker process."""
+
+    settings: Settings
+    host: str
+
+    async def __call__(
+        self,
+        sockets: list[socket.socket],
+        stop: asyncio.Event,
+        ready: Callable[[], None],
+        place: Place,
+    ) -> None:
+        logs.configure(self.settings.log)
+        access_log = AccessLog(self.settings.log)
+        try:
+            async with open_house(self.settings) as house:
+                metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
+                observer = RequestObserver(metrics, access_log)
+                app = self._site(house, observer, metrics, url_of(self.host, sockets))
+                gc.collect()
+                gc.freeze()
+                gc.set_threshold(*GARBAGE_THRESHOLDS)
+                async with asyncio.TaskGroup() as tasks:
+                    refreshing = tasks.create_task(refresh(metrics))
+                    figures = tasks.create_task(self._serve_figures(place, metrics, observer, stop))
+                    await server.serve(app, sockets, stop=stop, ready=ready)
+                    refreshing.cancel()
+                    figures.cancel()
+        finally:
+            access_log.close()
+
+    def _site(self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str) -> site.Site:
+        base_url = self.settings.public_url or own_url
+        secret = secret_key(self.settings)
+        downloads = Downloads(house.store, house.files, system_clock, derived(secret, "downloads"), base_url)
+        api = Api(
+            ENDPOINTS,
+            house.store,
+            system_clock,
+            Authentication(house.store, system_clock),
+            derived(secret, "cursors"),
+            downloads,
+            observer,
+        )
+        document = openapi.document(ENDPOINTS, base_url, __version__)
+        return site.Site(
+            api,
+            site.pages(
+                house.store,
+                downloads,
+                observer,
+                openapi=openapi.encode(document),
+                reference=reference.page(document),
+                metrics=metrics.render if self.settings.metrics == "on" else None,
+            ),
+        )
+
+    async def _serve_figures(
+        self, place: Place, metrics: Metrics, observer: RequestObserver, stop: asyncio.Event
+    ) -> None:
+        """On a port of their own; any one worker knows those of all."""
+        address = self.settings.metrics
+        if not isinstance(address, Address) or place.slot != 0:
+            return
+        sockets = listen(address.host, address.port)
+        pages = site.metrics_pages(metrics.render, observer)
+        await server.serve(pages, sockets, stop=stop, ready=lambda: None)
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    """One key for each purpose, so that what is signed for one means nothing to another."""
+    return hmac.digest(secret, f"deskwire {purpose}".encode(), "sha256")
+
+
+def metrics_of(store: SqliteStore | PostgresStore, metrics: Metrics) -> Metrics:
+    match store:
+        case SqliteStore():
+            metrics.gauge(
+                "deskwire_commit_groups", "Groups of writes committed.", lambda: store.figures.groups
+            )
+            metrics.gauge(
+                "deskwire_committed_operations",
+                "Writes committed in groups.",
+                lambda: store.figures.operations,
+            )
+            metrics.gauge("deskwire_waiting_operations", "Writes waiting for a group.", lambda: store.waiting)
+        case PostgresStore():
+            metrics.gauge("deskwire_pool_connections", "Open connections to PostgreSQL.", store.pool.get_size)
+            metrics.gauge("deskwire_pool_idle_connections", "Those that are idle.", store.pool.get_idle_size)
+    return metrics
+
+
+async def refresh(metrics: Metrics) -> None:
+    """With several workers each keeps its own figures current for the one that is asked."""
+    while True:
+        metrics.refresh()
+        await asyncio.sleep(limits.METRICS_REFRESH_S)
