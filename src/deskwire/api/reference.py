@@ -206,7 +206,7 @@ def curl(described: Json, operation: Operation) -> str:
     ]
     command = (
         f'curl {"--get " if query else ""}"{url}"',
-        '-H "Authorization: Bearer $DESKWIRE_TOKEN"',
+        '-H "Authorization: Bearer $TOKEN"',
         *query,
     )
     return "\n".join((*ids, " \\\n  ".join(command)))
