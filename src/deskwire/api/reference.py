@@ -28,37 +28,23 @@ def page(endpoints: Sequence[Endpoint], base_url: str, version: str) -> bytes:
     sections = introduction(base_url, answered(endpoints))
     operations = operations_of(described)
     links = contents(sections, described["tags"], operations)
-    markup = element(
-        "html",
-        head(described["info"]["title"]),
+    main = element(
+        "main",
         element(
-            "body",
-            element("a", "Skip to the reference", href="#main", class_="skip"),
-            element(
-                "header",
-                element("a", "Deskwire", href="#overview", class_="name"),
-                element("span", f"API {version}", class_="version"),
-                element("a", "Contents", href="#contents", class_="to-contents"),
-            ),
-            element("nav", links, class_="aside", aria_label="Contents"),
-            element(
-                "main",
-                element(
-                    "details",
-                    element("summary", "Contents"),
-                    element("nav", links, id="contents", aria_label="Contents"),
-                    class_="menu",
-                ),
-                element("h1", described["info"]["title"]),
-                element("p", described["info"]["summary"], class_="lead"),
-                *map(section, sections),
-                *(subject(described, tag, operations) for tag in described["tags"]),
-                resources(described),
-                id="main",
-            ),
+            "details",
+            element("summary", "Contents"),
+            element("nav", links, id="contents", aria_label="Contents"),
+            class_="menu",
         ),
-        lang="en",
+        element("h1", described["info"]["title"]),
+        element("p", described["info"]["summary"], class_="lead"),
+        *map(section, sections),
+        *(subject(described, tag, operations) for tag in described["tags"]),
+        resources(described),
+        id="main",
     )
+    body = element("body", *top(version), element("nav", links, class_="aside", aria_label="Contents"), main)
+    markup = element("html", head(described["info"]["title"]), body, lang="en")
     return f"<!doctype html>\n{markup}\n".encode()
 
 
@@ -79,6 +65,17 @@ def head(title: str) -> Html:
         element("title", title),
         element("style", Html(STYLE)),
     )
+
+
+def top(version: str) -> tuple[Html, Html]:
+    skip = element("a", "Skip to the reference", href="#main", class_="skip")
+    bar = element(
+        "header",
+        element("a", "Deskwire", href="#overview", class_="name"),
+        element("span", f"API {version}", class_="version"),
+        element("a", "Contents", href="#contents", class_="to-contents"),
+    )
+    return skip, bar
 
 
 def contents(sections: Sequence[Section], tags: list[Json], operations: list[Operation]) -> Html:
