@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """An endpoint; `data` names a resource, followed by `[]` for an array and `page` where `meta` is beside it."""
+    """An endpoint; `data` names a resource, with `[]` for an array and `page` where `meta` is beside it."""
 
     method: str
     path: str

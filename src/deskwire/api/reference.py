@@ -134,6 +134,7 @@ def subject(described: Json, tag: Json, operations: list[Operation]) -> Html:
 def article(described: Json, operation: Operation) -> Html:
     """An operation: what it does on one side, how it looks on the other."""
     what = operation.described
+    status, shown = success(what)
     return element(
         "article",
         element("h3", element("a", what["summary"], href=f"#{what['operationId']}")),
@@ -143,7 +144,7 @@ def article(described: Json, operation: Operation) -> Html:
             *(element("p", prose(text)) for text in what["description"].split("\n\n")),
             *parameter_list(described, what),
             element("h4", "Answer"),
-            answer(what),
+            answer(shown),
             element("h4", "Errors"),
             error_list(described, what),
             class_="told",
@@ -151,7 +152,7 @@ def article(described: Json, operation: Operation) -> Html:
         element(
             "div",
             code_block(curl(described, operation), "Request"),
-            code_block(coloured(pretty(success(what)["example"])), "Answer, 200"),
+            code_block(coloured(pretty(shown["example"])), f"Answer, {status}"),
             class_="shown",
         ),
         id=what["operationId"],
@@ -169,17 +170,18 @@ def parameter_row(parameter: Json) -> tuple[Html, Html]:
     return term(parameter["name"], note), told(parameter["schema"], parameter["description"])
 
 
-def answer(operation: Json) -> Html:
+def success(operation: Json) -> tuple[str, Json]:
+    """The status of a success, and what it carries."""
+    status = min(operation["responses"])
+    return status, operation["responses"][status]["content"]["application/json"]
+
+
+def answer(shown: Json) -> Html:
     """What the envelope of a success carries."""
-    properties = success(operation)["schema"]["properties"]
+    properties = shown["schema"]["properties"]
     return entries(
         (element("code", key), type_of(properties[key])) for key in ("data", "meta") if key in properties
     )
-
-
-def success(operation: Json) -> Json:
-    content: Json = operation["responses"]["200"]["content"]["application/json"]
-    return content
 
 
 def error_list(described: Json, operation: Json) -> Html:
