@@ -161,6 +161,6 @@ def understood(command: str, token: str) -> list[str]:
     """The arguments of curl as a shell makes them of the command, its option --get left out."""
     script = f'curl() {{ printf "%s\\0" "$@"; }}\n{command}\n'
     run = subprocess.run(
-        ["sh", "-eu", "-c", script], env={"DESKWIRE_TOKEN": token}, capture_output=True, text=True, check=True
+        ["sh", "-eu", "-c", script], env={"TOKEN": token}, capture_output=True, text=True, check=True
     )
     return [argument for argument in run.stdout.split("\0")[:-1] if argument != "--get"]
