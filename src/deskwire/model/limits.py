@@ -13,6 +13,8 @@ CONTACT_NAME_CHARACTERS = 20
 CONTACT_TAG_CHARACTERS = 50
 CONTACT_TAGS = 100
 EXTERNAL_ID_CHARACTERS = 255
+# No name, e-mail address or phone number is longer once it is folded, so nothing longer is looked for.
+CONTACT_FIELD_FOLDED_CHARACTERS = 1_000
 
 AI_FAILOVER_MINIMUM_S = 10
 AI_FAILOVER_MAXIMUM_S = 300
