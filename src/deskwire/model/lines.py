@@ -172,8 +172,8 @@ def _texts(value: object) -> list[str]:
 def _tidied(line: Line, raw: bytes) -> Line:
     match line:
         case ContactRecord():
-            line.email = line.email.strip() if line.email else None
-            line.phone = line.phone.strip() if line.phone else None
+            line.email = (line.email or "").strip() or None
+            line.phone = (line.phone or "").strip() or None
         case MemberRecord():
             line.email = line.email.strip()
         case ChannelRecord():

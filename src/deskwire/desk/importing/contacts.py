@@ -62,8 +62,8 @@ def refuse_taken(work: Work, line: Numbered[ContactRecord], value: str, holder_i
     """Of two lines of the file, the later one is the bad one."""
     other = work.spool.numbers("contact", [holder_id]).get(holder_id)
     whose = f"contact {holder_id}" if other is None else f"the contact of line {min(line.number, other)}"
-    field = "external_id" if value == line.record.external_id else "former_external_ids"
-    work.refuse(max(line.number, other or 0), f"{field}: {value!r} belongs to {whose}", line.record.id)
+    reason = f"the external id {value!r} belongs to {whose}"
+    work.refuse(max(line.number, other or 0), reason, line.record.id)
 
 
 async def hold_external_ids(work: Work, contacts: Sequence[ContactRecord]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, null, select, update
 
 from deskwire.desk.importing.work import Reference, Work, records
 from deskwire.model.messages import MessageRecord
@@ -35,7 +35,7 @@ PLACES = Statement(
 LEAVE_CHANNEL = Statement(
     update(MESSAGES)
     .where(MESSAGES.c.workspace_id == bindparam("workspace_id"), Among(MESSAGES.c.id, "ids"))
-    .values(seq=None, client_request_id=None)
+    .values(seq=null(), client_request_id=null())
 )
 LAST_NUMBERS = Statement(
     select(CHANNELS.c.id, CHANNELS.c.last_seq).where(
