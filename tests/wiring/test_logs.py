@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from deskwire.wiring.access_log import AccessLog
 from deskwire.api.request_id import REQUEST_ID
+from deskwire.wiring.access_log import AccessLog
 from deskwire.wiring.logs import LogFormat, configure
 from deskwire.wiring.redaction import redact
 

@@ -48,7 +48,8 @@ class Downloads:
         """What a signed link leads to; the attachment may have gone since the link was made."""
         workspace_id = request.path_params["workspace_id"]
         attachment_id = request.path_params["attachment_id"]
-        expires, signature = request.query_params.get("expires", ""), request.query_params.get("signature", "")
+        expires = request.query_params.get("expires", "")
+        signature = request.query_params.get("signature", "")
         match verify(self._key, workspace_id, attachment_id, expires, signature, self._clock() / SECOND_US):
             case Verdict.EXPIRED:
                 return failed(DeskError("FORBIDDEN", "This link has expired; ask the API for a new one."))

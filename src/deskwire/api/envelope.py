@@ -1,24 +1,28 @@
 """The bytes around what an operation returns: success, a page, a failure."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from deskwire.model.errors import DeskError, Problem
+from deskwire.model.errors import Code, DeskError, Problem
 
 
 class Details(msgspec.Struct):
-    fields: Sequence[Problem]
+    fields: Annotated[Sequence[Problem], Meta(description="Each field that was refused.")]
 
 
-class Failure(msgspec.Struct, omit_defaults=True):
-    code: str
-    message: str
-    details: Details | None = None
+class Failure(msgspec.Struct):
+    code: Code
+    message: Annotated[str, Meta(description="For people to read; its wording may change.")]
+    details: Annotated[Details | UnsetType, Meta(description="Left out when there is nothing to add.")] = (
+        UNSET
+    )
 
 
 class FailureEnvelope(msgspec.Struct):
-    success: bool
+    success: Annotated[bool, Meta(extra_json_schema={"const": False})]
     error: Failure
 
 
@@ -39,5 +43,5 @@ def of_page(documents: Sequence[bytes], next_cursor: str | None) -> bytes:
 
 
 def of_failure(error: DeskError) -> bytes:
-    details = Details(error.problems) if error.problems else None
+    details = Details(error.problems) if error.problems else UNSET
     return msgspec.json.encode(FailureEnvelope(False, Failure(error.code, error.message, details)))

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -20,6 +21,9 @@ from deskwire.model.times import parse_time
 from deskwire.model.vocabulary import TagMatch
 
 Q = TypeVar("Q", bound=msgspec.Struct)
+
+REMEMBERED_QUERIES = 1_024
+REMEMBERED_BYTES = 200
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -188,8 +192,6 @@ class SearchQuery(Query, kw_only=True):
 class QueryParser(Generic[Q]):
     """Reads the parameters that a query type declares and ignores all others."""
 
-    _unset: ClassVar[object] = object()
-
     def __init__(self, query: type[Q]) -> None:
         self.query = query
         hints = get_type_hints(query, include_extras=True)
@@ -198,11 +200,13 @@ class QueryParser(Generic[Q]):
         }
         self.required = {field.name for field in msgspec.structs.fields(query) if field.required}
         self._known = {name.encode(): name for name in self.parameters}
-        self._nothing = None if self.required else query()
+        self._parse_once = lru_cache(REMEMBERED_QUERIES)(self._parse)
 
     def parse(self, raw: bytes) -> Q:
-        if not raw and self._nothing is not None:
-            return self._nothing
+        """Clients ask the same again and again; what is short is remembered."""
+        return self._parse_once(raw) if len(raw) <= REMEMBERED_BYTES else self._parse(raw)
+
+    def _parse(self, raw: bytes) -> Q:
         values: dict[str, object] = {}
         problems: dict[str, str] = {}
         for name, text in self._given(raw).items():

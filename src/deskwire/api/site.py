@@ -1,4 +1,4 @@
-"""Everything that is answered: the API under its prefix, and beside it health, figures, reference, downloads."""
+"""All that is answered: the API under its prefix, and beside it health, figures, reference and downloads."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -76,7 +76,7 @@ def metrics_pages(metrics: Callable[[], bytes], observer: Observer) -> ASGIApp:
 
 NO_STORE = {"cache-control": "no-store"}
 REFERENCE_HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }

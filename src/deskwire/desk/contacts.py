@@ -19,7 +19,7 @@ from deskwire.store.transaction import Tx
 FEW_CANDIDATES = 2_000
 
 WALK = (
-    select(CONTACTS.c.document, CONTACTS.c.created_at, CONTACTS.c.id)
+    select(CONTACTS.c.document)
     .where(
         CONTACTS.c.workspace_id == bindparam("workspace_id"),
         CONTACTS.c.visible,

@@ -13,7 +13,7 @@ from deskwire.store.tables import CHANNELS, MESSAGES
 from deskwire.store.transaction import Tx
 
 LIST = Statement(
-    select(MESSAGES.c.document, MESSAGES.c.created_at, MESSAGES.c.id)
+    select(MESSAGES.c.document)
     .where(
         MESSAGES.c.workspace_id == bindparam("workspace_id"),
         MESSAGES.c.channel_id == bindparam("channel_id"),

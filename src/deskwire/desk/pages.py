@@ -6,6 +6,7 @@ from typing import cast
 import msgspec
 
 from deskwire.model.cursors import Position
+from deskwire.model.times import parse_time
 from deskwire.store.kinds import Kind, R
 from deskwire.store.records import FIRST
 from deskwire.store.statement import Row, Statement
@@ -33,25 +34,30 @@ async def list_page(
 async def page_of(
     tx: Tx, statement: Statement, limit: int, after: Position | None, **values: str | int
 ) -> Page:
-    """A page of a statement that takes a position and a limit, and answers document, created_at and id."""
+    """A page of a statement that takes a position and a limit, and answers documents."""
     position = after or FIRST
     rows = await tx.all(statement, **values, created_at=position.created_at, id=position.id, limit=limit + 1)
     return cut(rows, limit)
 
 
 def cut(rows: Sequence[Row], limit: int) -> Page:
-    """The page that rows make; one more of them than the limit says that there is more."""
-    if len(rows) <= limit:
-        return Page(documents(rows))
-    shown = rows[:limit]
-    return Page(documents(shown), position_of(shown[-1]))
+    """The page that rows of a document each make; one more of them than the limit says that there is more."""
+    documents = cast("list[bytes]", [row[0] for row in rows])
+    if len(documents) <= limit:
+        return Page(documents)
+    del documents[limit:]
+    return Page(documents, position_of(documents[-1]))
 
 
-def documents(rows: Sequence[Row]) -> list[bytes]:
-    return cast("list[bytes]", [row[0] for row in rows])
+def position_of(document: bytes) -> Position:
+    """Every listed document says itself where it stands in its list."""
+    place = PLACES.decode(document)
+    return Position(created_at=parse_time(place.created_at), id=place.id)
 
 
-def position_of(row: Row) -> Position:
-    _, created_at, id = row
-    assert isinstance(created_at, int) and isinstance(id, str)
-    return Position(created_at=created_at, id=id)
+class Place(msgspec.Struct):
+    id: str
+    created_at: str
+
+
+PLACES = msgspec.json.Decoder(Place)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import bindparam, select
 
-from deskwire.model.errors import not_found
+from deskwire.model.errors import DeskError, not_found
 from deskwire.store import tables
 from deskwire.store.kinds import Kind, R
 from deskwire.store.records import document, find_document
@@ -29,7 +29,7 @@ async def find(tx: Tx, kind: Kind[R], workspace_id: str, id: str) -> bytes:
 async def find_workspace(tx: Tx, workspace_id: str) -> bytes:
     row = await tx.one(FIND_WORKSPACE, workspace_id=workspace_id)
     if row is None:
-        raise not_found("workspace")
+        raise DeskError("NOT_FOUND", "There is no such workspace.")
     return document(row)
 
 

@@ -11,7 +11,7 @@ from deskwire.store.tables import MEMBERS, TEAM_MEMBERS
 from deskwire.store.transaction import Tx
 
 MEMBERS_OF_TEAM = Statement(
-    select(MEMBERS.c.document, MEMBERS.c.created_at, MEMBERS.c.id)
+    select(MEMBERS.c.document)
     .join(
         TEAM_MEMBERS,
         and_(

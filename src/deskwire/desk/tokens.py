@@ -6,7 +6,7 @@ from sqlalchemy import and_, bindparam, insert, or_, select, update
 
 from deskwire.desk.identity import new_id, new_token
 from deskwire.desk.reading import find_workspace
-from deskwire.model.errors import not_found
+from deskwire.model.errors import DeskError
 from deskwire.model.moments import Moment
 from deskwire.model.scopes import granted
 from deskwire.model.tokens import Token, token_hash, visible_prefix
@@ -92,6 +92,8 @@ async def find_by_hash(tx: Tx, hash: bytes) -> Token | None:
 
 async def list_tokens(tx: Tx, workspace_id: str | None) -> list[Token]:
     """Those of a workspace, or of all of them."""
+    if workspace_id is not None:
+        await find_workspace(tx, workspace_id)
     everywhere = "yes" if workspace_id is None else "no"
     return [token_of(row) for row in await tx.all(LIST, workspace_id=workspace_id, everywhere=everywhere)]
 
@@ -99,8 +101,9 @@ async def list_tokens(tx: Tx, workspace_id: str | None) -> list[Token]:
 async def rotate_token(tx: Tx, token_id: str) -> NewToken:
     """A new secret, which ends the old one in the same instant."""
     token = await load(tx, token_id)
-    if token.revoked_at is not None:
-        raise not_found("token that is not revoked")
+    state = token.state(tx.now)
+    if state != "active":
+        raise DeskError("CONFLICT", f"The token is {state}, and a new secret would not change that.")
     secret = new_token()
     prefix = visible_prefix(secret)
     await tx.run(ROTATE, token_id=token_id, hash=token_hash(secret), prefix=prefix)
@@ -116,7 +119,7 @@ async def revoke_token(tx: Tx, token_id: str) -> Token:
 async def load(tx: Tx, token_id: str) -> Token:
     row = await tx.one(BY_ID, id=token_id)
     if row is None:
-        raise not_found("token")
+        raise DeskError("NOT_FOUND", "There is no such token.")
     return token_of(row)
 
 

@@ -1,19 +1,27 @@
-"""Making a workspace with its owner."""
+"""Making a workspace with its owner, and listing the workspaces of a database."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+from sqlalchemy import select
 
 from deskwire.desk.identity import new_id
 from deskwire.desk.reading import FIND_WORKSPACE
 from deskwire.model.errors import DeskError
-from deskwire.model.people import MemberRecord, WorkspaceRecord, show_workspace
+from deskwire.model.moments import Moment
+from deskwire.model.people import MemberRecord, Workspace, WorkspaceRecord, show_workspace
 from deskwire.store import kinds
 from deskwire.store.records import ENCODER, put
-from deskwire.store.statement import upsert
+from deskwire.store.statement import Statement, upsert
 from deskwire.store.tables import WORKSPACES
 from deskwire.store.transaction import Tx
 
 PUT = upsert(WORKSPACES, "name", "created_at", "updated_at", "document")
 PUT_OWNER = upsert(WORKSPACES)
+LIST = Statement(
+    select(WORKSPACES.c.id, WORKSPACES.c.name, WORKSPACES.c.created_at).order_by(
+        WORKSPACES.c.created_at, WORKSPACES.c.id
+    )
+)
 
 
 class NewWorkspace(NamedTuple):
@@ -39,6 +47,14 @@ async def create_workspace(
     )
     await put(tx, kinds.MEMBERS, new.workspace_id, owner)
     return new
+
+
+async def list_workspaces(tx: Tx) -> list[Workspace]:
+    """All of them, the oldest first."""
+    return [
+        Workspace(id=str(id), name=str(name), created_at=Moment(cast(int, created_at)))
+        for id, name, created_at in await tx.all(LIST)
+    ]
 
 
 async def put_workspace(tx: Tx, record: WorkspaceRecord) -> None:

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from deskwire.model.limits import CHANNEL_TAG_CHARACTERS
 from deskwire.model.moments import Moment
 from deskwire.model.shapes import Id, Record, Shown, shown_text, shown_time
 from deskwire.model.vocabulary import AssignedType, ChannelStatus, ChannelType, Provider
 
-TagName = Annotated[str, Meta(min_length=1)]
+TagName = Annotated[str, Meta(min_length=1, max_length=CHANNEL_TAG_CHARACTERS)]
 
 
 class ChannelRecord(Record, tag="channel", kw_only=True):

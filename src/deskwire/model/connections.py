@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from deskwire.model.hours import BusinessHoursConfig
 from deskwire.model.limits import AI_FAILOVER_MAXIMUM_S, AI_FAILOVER_MINIMUM_S
 from deskwire.model.moments import Moment
 from deskwire.model.shapes import Id, Record, Shown, shown_text, shown_time
@@ -188,17 +188,8 @@ def show_voice_call(record: VoiceCallRecord) -> VoiceCall:
     )
 
 
-class BusinessHoursRecord(msgspec.Struct, tag="business_hours", tag_field="kind", forbid_unknown_fields=True):
-    """The stored configuration, passed through as it is; null means that hours were never configured."""
-
-    config: msgspec.Raw
-
-
 class BusinessHours(Shown, kw_only=True):
     business_hours: Annotated[
-        dict[str, object] | None,
-        Meta(
-            description="The stored configuration, unchanged: timezone, schedule, holidays, custom_holidays; "
-            "null when hours were never configured. A legacy workspace may lack keys."
-        ),
+        BusinessHoursConfig | None,
+        Meta(description="The stored configuration, unchanged; null when hours were never configured."),
     ]

@@ -4,17 +4,26 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from deskwire.model.limits import CONTACT_NAME_CHARACTERS, CONTACT_TAG_CHARACTERS, CONTACT_TAGS
+from deskwire.model.limits import (
+    CONTACT_EMAIL_CHARACTERS,
+    CONTACT_NAME_CHARACTERS,
+    CONTACT_PHONE_CHARACTERS,
+    CONTACT_TAG_CHARACTERS,
+    CONTACT_TAGS,
+    EXTERNAL_ID_CHARACTERS,
+)
 from deskwire.model.moments import Moment
 from deskwire.model.shapes import Id, Record, Shown, shown_text, shown_time
 
 ANONYMOUS = "Anonymous"
 
+ExternalId = Annotated[str, Meta(min_length=1, max_length=EXTERNAL_ID_CHARACTERS)]
+
 
 class ContactRecord(Record, tag="contact", kw_only=True):
-    external_id: str | None = None
-    email: str | None = None
-    phone: str | None = None
+    external_id: ExternalId | None = None
+    email: Annotated[str, Meta(max_length=CONTACT_EMAIL_CHARACTERS)] | None = None
+    phone: Annotated[str, Meta(max_length=CONTACT_PHONE_CHARACTERS)] | None = None
     name: Annotated[str, Meta(max_length=CONTACT_NAME_CHARACTERS)] | None = None
     avatar_url: str | None = None
     is_member: bool = False
@@ -23,7 +32,7 @@ class ContactRecord(Record, tag="contact", kw_only=True):
         Meta(max_length=CONTACT_TAGS),
     ] = []
     last_seen_at: Moment | None = None
-    former_external_ids: list[str] = []
+    former_external_ids: list[ExternalId] = []
 
 
 class Contact(Shown, kw_only=True):

@@ -13,6 +13,16 @@ CONTACT_NAME_CHARACTERS = 20
 CONTACT_TAG_CHARACTERS = 50
 CONTACT_TAGS = 100
 EXTERNAL_ID_CHARACTERS = 255
+CUSTOM_HOLIDAY_NAME_CHARACTERS = 40
+CONTACT_EMAIL_CHARACTERS = 320
+CONTACT_PHONE_CHARACTERS = 100
+# A name has to fit into an index of PostgreSQL's.
+CHANNEL_TAG_CHARACTERS = 255
+
+RECORD_LINE_BYTES = 16 * 1024 * 1024
+RECORD_BATCH = 1_000
+RECORD_BATCH_BYTES = 2 * 1024 * 1024
+BAD_LINES_SHOWN = 100
 # No name, e-mail address or phone number is longer once it is folded, so nothing longer is looked for.
 CONTACT_FIELD_FOLDED_CHARACTERS = 1_000
 
@@ -20,6 +30,10 @@ AI_FAILOVER_MINIMUM_S = 10
 AI_FAILOVER_MAXIMUM_S = 300
 
 REQUEST_ID_CHARACTERS = 64
+
+# The names that an operator gives on the command line: of a workspace, of a token.
+NAME_CHARACTERS = 255
+DURATION_MAXIMUM_DAYS = 36_500
 
 # 4 characters of mark, 8 that may be shown, 32 that are known to the holder alone.
 TOKEN_CHARACTERS = 40

@@ -11,6 +11,8 @@ Id = Annotated[
     str,
     Meta(
         pattern="^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+        # `$` alone lets a line end pass after the last digit.
+        max_length=36,
         extra_json_schema={"format": "uuid"},
         examples=["0192f1c0-7a3e-7c4d-9b1a-2f6d8e5c4b3a"],
     ),

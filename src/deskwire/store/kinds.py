@@ -55,7 +55,7 @@ def is_moment(hint: object) -> bool:
 def page_of(table: Table, document: str) -> Statement:
     """A page of a workspace's rows, newest first, from a position on."""
     return Statement(
-        select(table.c[document], table.c.created_at, table.c.id)
+        select(table.c[document])
         .where(
             table.c.workspace_id == bindparam("workspace_id"),
             table.c.visible,

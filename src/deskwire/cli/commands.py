@@ -1,0 +1,171 @@
+"""The whole command line, declared, in the order in which it is listed."""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+import deskwire
+from deskwire.cli.command import Group, command, current_session, flag, group, option, required
+from deskwire.cli.completion import PROGRAM, SHELLS, print_script
+from deskwire.cli.house import Option
+from deskwire.cli.parameters import COUNT, DURATION, EMAIL, FILE, ID, NAME, PORT, SCOPE
+from deskwire.model.scopes import SCOPES
+
+# Where the data are, which every command that touches them can be told.
+PLACE = ("data-dir", "database-url")
+
+
+def build_commands(settings: Sequence[Option]) -> Group:
+    place = tuple(each for each in settings if each.name in PLACE)
+    return group(
+        PROGRAM,
+        "Customer-support conversations behind a precise API.",
+        *running_commands(settings, place),
+        group("workspace", "Make and list workspaces.", *workspace_commands(place)),
+        group("token", "Issue, list, rotate and revoke access tokens.", *token_commands(place)),
+        *record_commands(place),
+        completion_command(),
+        params=[flag("--traceback", "Show where an unexpected error came from."), version_option()],
+        callback=remember_traceback,
+    )
+
+
+def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "serve",
+        "serving:serve",
+        "Run the API: an embedded database is brought to this version by itself.",
+        option("--host", click.STRING, "The address to listen on.", "127.0.0.1"),
+        option("--port", PORT, "The port; 0 for any that is free.", 8000),
+        flag("--demo", "Serve a demo workspace, in a data folder of its own."),
+        option("--workers", COUNT, "How many processes answer requests.", 1),
+        flag("--no-delivery", "Answer requests only; webhooks are sent by other processes."),
+        settings=settings,
+    )
+    yield command(
+        "migrate",
+        "serving:migrate",
+        "Bring the database to this version.",
+        flag("--check", "Change nothing; exit 1 when the database is behind."),
+        settings=place,
+    )
+
+
+def workspace_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "create",
+        "workspaces:create",
+        "Make a workspace with its owner.",
+        required("--name", NAME, "What it is called."),
+        required("--owner-email", EMAIL, "The e-mail address of its first member."),
+        option("--id", ID, "Its id, when it had one elsewhere."),
+        JSON,
+        settings=place,
+    )
+    yield command("list", "workspaces:show_all", "List the workspaces.", JSON, settings=place)
+
+
+def token_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "create",
+        "tokens:create",
+        "Issue a token. It is shown once.",
+        WORKSPACE,
+        required("--name", NAME, "What the token is for."),
+        click.Option(
+            ["--scope"],
+            type=SCOPE,
+            multiple=True,
+            metavar="SCOPE",
+            help="What it may do. Give it again, or more scopes after it, for more.",
+        ),
+        click.Argument(["more_scopes"], type=SCOPE, nargs=-1, metavar="[SCOPE]..."),
+        flag("--all-scopes", "It may do everything."),
+        option("--expires-in", DURATION, "How long it is good, such as 90d. Without: for ever."),
+        JSON,
+        settings=place,
+        epilog=scopes_explained(),
+    )
+    yield command(
+        "list",
+        "tokens:show_all",
+        "List the tokens.",
+        option("--workspace", ID, "Those of this workspace only."),
+        JSON,
+        settings=place,
+    )
+    rotate = "Give a token a new secret; the old one ends at once."
+    yield command("rotate", "tokens:rotate", rotate, TOKEN_ID, JSON, settings=place)
+    yield command("revoke", "tokens:revoke", "End a token at once.", TOKEN_ID, JSON, settings=place)
+
+
+def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "import",
+        "importing:import_records",
+        "Import records into a workspace: FILE holds one a line; all of it is imported or nothing.",
+        click.Argument(["file"], type=FILE),
+        WORKSPACE,
+        flag("--check", "Read everything and change nothing."),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "export",
+        "exporting:export_records",
+        "Export the records of a workspace: one a line, and the files of its attachments.",
+        WORKSPACE,
+        option(
+            "--output",
+            FILE,
+            "Where to; attachments' files go to a folder beside it. Without: standard output, without files.",
+        ),
+        settings=place,
+    )
+    yield command(
+        "check",
+        "checking:check_database",
+        "Look the database over: recomputes every derived value, prints a line for each that differs.",
+        settings=place,
+    )
+
+
+def completion_command() -> click.Command:
+    return click.Command(
+        "completion",
+        callback=print_script,
+        params=[click.Argument(["shell"], type=click.Choice(SHELLS))],
+        help='Print the completion script of a shell: eval "$(deskwire completion bash)".',
+        short_help="Print the completion script of a shell.",
+    )
+
+
+def scopes_explained() -> str:
+    width = max(map(len, SCOPES))
+    lines = [f"  {scope.ljust(width)}  {grants}" for scope, grants in SCOPES.items()]
+    return "\n".join(["\b", "Scopes:", *lines])
+
+
+def remember_traceback(traceback: bool) -> None:
+    current_session().shows_traceback = traceback
+
+
+def version_option() -> click.Option:
+    def show(context: click.Context, _option: click.Parameter, value: bool) -> None:
+        if value:
+            click.echo(f"{PROGRAM} {deskwire.__version__}")
+            context.exit()
+
+    return click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show the version and exit.",
+    )
+
+
+WORKSPACE = required("--workspace", ID, "The workspace's id.")
+TOKEN_ID = click.Argument(["id"], type=ID, metavar="ID")
+JSON = flag("--json", "Print one JSON object.")

@@ -1,0 +1,57 @@
+"""What the values on the command line must look like; what does not is wrong usage."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deskwire.model.durations import parse_duration
+from deskwire.model.emails import parse_email
+from deskwire.model.ids import parse_id
+from deskwire.model.limits import NAME_CHARACTERS
+from deskwire.model.scopes import SCOPES
+
+
+class Parsed(click.ParamType[Any]):
+    """A value that a function reads, whose ValueError completes "Invalid value: …"."""
+
+    def __init__(self, name: str, parse: Callable[[str], object]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        try:
+            return self._parse(value)
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
+
+
+def _id(text: str) -> str:
+    found = parse_id(text)
+    if found is None:
+        raise ValueError("must be a UUID such as 018f3e1c-7c2a-7b11-9a53-000000000001")
+    return found
+
+
+def _name(text: str) -> str:
+    if not text.strip() or len(text) > NAME_CHARACTERS:
+        raise ValueError(f"must have 1 to {NAME_CHARACTERS} characters")
+    if _UNWRITABLE.search(text):
+        raise ValueError("must be UTF-8 text on one line")
+    return text
+
+
+# Controls, line separators, and the surrogates that stand for bytes which are no UTF-8.
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+ID = Parsed("uuid", _id)
+NAME = Parsed("text", _name)
+EMAIL = Parsed("e-mail", parse_email)
+DURATION = Parsed("duration", parse_duration)
+SCOPE = click.Choice(list(SCOPES))
+PORT = click.IntRange(0, 65535)
+COUNT = click.IntRange(min=1)
+# A file that is missing is a failure and no wrong usage, so it is not looked for here.
+FILE = click.Path(path_type=Path)

@@ -1,0 +1,28 @@
+"""Running the API, and bringing the database to this version."""
+
+import click
+
+from deskwire.cli.house import Invocation
+from deskwire.cli.output import complain
+
+
+def serve(
+    invocation: Invocation, *, host: str, port: int, demo: bool, workers: int, no_delivery: bool
+) -> int:
+    try:
+        return invocation.house.serve(
+            invocation.options, host=host, port=port, demo=demo, workers=workers, delivery=not no_delivery
+        )
+    except KeyboardInterrupt:
+        return 0
+
+
+def migrate(invocation: Invocation, *, check: bool) -> int:
+    was_behind = invocation.house.migrate(invocation.options, check=check)
+    if check and was_behind:
+        complain("the database is behind this version: run `deskwire migrate`")
+        return 1
+    click.echo(
+        "The database was brought to this version." if was_behind else "The database is at this version."
+    )
+    return 0

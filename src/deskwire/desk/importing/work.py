@@ -1,0 +1,95 @@
+"""What every step of an import has at hand, and how a step takes the lines of its kind."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from deskwire.desk.importing.report import BadLines
+from deskwire.model.lines import decode_line
+from deskwire.store.kinds import Kind, R
+from deskwire.store.spool import Spool
+from deskwire.store.transaction import Tx
+from deskwire.store.whole import existing
+
+L = TypeVar("L")
+
+
+class Numbered(NamedTuple, Generic[L]):
+    """What a line says, and where it stands in the file."""
+
+    number: int
+    record: L
+
+
+class Reference(NamedTuple, Generic[L]):
+    """A field that names records of a kind, which must be there."""
+
+    field: str
+    kind: Kind[Any]
+    ids: Callable[[L], Iterable[str | None]]
+
+
+class TooManyBadLines(Exception):
+    """More bad lines were found than are shown, so looking for others helps nobody."""
+
+
+class Work:
+    """One import under way in its transaction."""
+
+    def __init__(
+        self, tx: Tx, workspace_id: str, spool: Spool, bad: BadLines, advance: Callable[[int], None]
+    ) -> None:
+        self.tx = tx
+        self.workspace_id = workspace_id
+        self.spool = spool
+        self.bad = BadLines(bad)
+        self._advance = advance
+
+    def batches(self, struct: type[L], kind: str) -> Iterator[list[Numbered[L]]]:
+        for lines in self.spool.batches(kind):
+            yield [numbered(struct, number, line) for number, line in lines]
+            self._advance(sum(len(line) for _, line in lines))
+
+    def refuse(self, number: int, reason: str, *ids: str) -> None:
+        self.bad.add(number, reason)
+        self.spool.suspects.add(ids)
+        if self.bad.more:
+            raise TooManyBadLines
+
+    async def without_dangling(
+        self, batch: list[Numbered[R]], *references: Reference[R]
+    ) -> list[Numbered[R]]:
+        """Those lines of a batch whose references lead somewhere; the others are bad."""
+        for reference in references:
+            batch = await self._leading_somewhere(batch, reference)
+        return batch
+
+    async def _leading_somewhere(
+        self, batch: list[Numbered[R]], reference: Reference[R]
+    ) -> list[Numbered[R]]:
+        named = {id for line in batch for id in reference.ids(line.record) if id is not None}
+        missing = named - await existing(self.tx, reference.kind, self.workspace_id, list(named))
+        if not missing:
+            return batch
+        suspects = self.spool.suspects.among(list(missing))
+        sound: list[Numbered[R]] = []
+        for line in batch:
+            dangling = [id for id in reference.ids(line.record) if id in missing]
+            if not dangling:
+                sound.append(line)
+                continue
+            # A record whose own line is bad was reported there.
+            self.spool.suspects.add([line.record.id])
+            unknown = next((id for id in dangling if id not in suspects), None)
+            if unknown is not None:
+                self.refuse(line.number, f"{reference.field}: there is no {reference.kind.noun} {unknown}")
+        return sound
+
+
+def numbered(struct: type[L], number: int, line: bytes) -> Numbered[L]:
+    record = decode_line(line)
+    assert isinstance(record, struct)
+    return Numbered(number, record)
+
+
+def records(batch: Sequence[Numbered[L]]) -> list[L]:
+    return [line.record for line in batch]

@@ -1,0 +1,302 @@
+"""The OpenAPI document: valid, complete, and true of what the API answers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args
+
+import jsonschema_rs
+import msgspec
+import pytest
+from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
+
+from deskwire.api.endpoint import Answers, Endpoint
+from deskwire.api.envelope import FailureEnvelope
+from deskwire.api.examples import EXAMPLES, IDS, SHOWN, parameters_of
+from deskwire.api.failures import WHEN, codes_of
+from deskwire.api.openapi import document
+from deskwire.api.operation_ids import operation_id
+from deskwire.api.schemas import Json
+from deskwire.api.statuses import STATUSES
+from deskwire.api.subjects import SUBJECTS, subject_of
+from deskwire.api.table import ENDPOINTS
+from deskwire.model.errors import Code
+from deskwire.model.moments import decode_moment
+from tests.api.example_desk import BASE_URL, VERSION, Answer, ExampleDesk
+
+DOCUMENT = document(ENDPOINTS, BASE_URL, VERSION)
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
+
+each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda one: f"{one.method} {one.path}")
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleDesk]:
+    found = ExampleDesk(tmp_path_factory.mktemp("desk"))
+    yield found
+    found.close()
+
+
+def test_the_document_is_valid_openapi_3_1() -> None:
+    assert DOCUMENT["openapi"].startswith("3.1.")
+    OPENAPI_31_VALIDATOR.validate(DOCUMENT)
+
+
+def test_a_document_that_breaks_openapi_3_1_is_found() -> None:
+    broken = DOCUMENT | {"info": {"title": "Without a version"}}
+    assert not OPENAPI_31_VALIDATOR.is_valid(broken)
+
+
+def test_every_schema_in_the_document_is_a_valid_json_schema() -> None:
+    for schema in DOCUMENT["components"]["schemas"].values():
+        jsonschema_rs.meta.validate(schema | {"$schema": "https://json-schema.org/draft/2020-12/schema"})
+
+
+def test_every_reference_leads_somewhere() -> None:
+    references = [part["$ref"] for part in parts(DOCUMENT) if "$ref" in part]
+    assert references
+    for path in references:
+        assert resolved({"$ref": path})
+
+
+def test_the_document_and_the_table_have_the_same_operations() -> None:
+    documented = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
+    assert sorted(documented) == sorted((endpoint.method, endpoint.path) for endpoint in ENDPOINTS)
+
+
+def test_the_version_and_the_address_are_those_given() -> None:
+    assert DOCUMENT["info"]["version"] == VERSION
+    assert DOCUMENT["servers"] == [{"url": BASE_URL}]
+
+
+def test_operation_ids_are_distinct_names() -> None:
+    names = [operation_id(endpoint) for endpoint in ENDPOINTS]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "answers", "name"),
+    [
+        ("GET", "/contacts", Answers.PAGE, "listContacts"),
+        ("GET", "/contacts/{id}", Answers.OBJECT, "getContact"),
+        ("GET", "/contacts/{id}/tags", Answers.ARRAY, "listTagsOfContact"),
+        ("GET", "/contact-tags", Answers.PAGE, "listContactTags"),
+        ("GET", "/attachments/{id}", Answers.KEPT_ATTACHMENT, "getAttachment"),
+        ("GET", "/voice/calls", Answers.PAGE, "listVoiceCalls"),
+        ("GET", "/search", Answers.ARRAY, "search"),
+        ("GET", "/hours", Answers.OBJECT, "getHours"),
+        ("POST", "/contacts", Answers.OBJECT, "createContact"),
+        ("PATCH", "/contacts/{id}", Answers.OBJECT, "updateContact"),
+        ("POST", "/channels/{id}/close", Answers.OBJECT, "closeChannel"),
+        ("POST", "/channels/{id}/tags", Answers.OBJECT, "createTagOfChannel"),
+        ("PUT", "/contacts/{id}/sms-consent", Answers.OBJECT, "setSmsConsentOfContact"),
+        ("DELETE", "/outbound-webhooks/{id}", Answers.OBJECT, "deleteOutboundWebhook"),
+        ("POST", "/outbound-webhooks/{id}/toggle", Answers.OBJECT, "toggleOutboundWebhook"),
+    ],
+)
+def test_an_operation_is_named_for_what_it_does(method: Any, path: str, answers: Answers, name: str) -> None:
+    assert operation_id(replace(ENDPOINTS[0], method=method, path=path, answers=answers)) == name
+
+
+@each_endpoint
+def test_an_operation_shows_the_scopes_that_it_needs(endpoint: Endpoint) -> None:
+    operation = operation_of(endpoint)
+    assert operation["security"] == [{"accessToken": list(endpoint.scopes)}]
+    assert operation["x-required-scopes"] == list(endpoint.scopes)
+    assert all(f"`{scope}`" in operation["description"] for scope in endpoint.scopes)
+
+
+@each_endpoint
+def test_an_operation_describes_every_parameter(endpoint: Endpoint) -> None:
+    found = [resolved(one) for one in operation_of(endpoint)["parameters"]]
+    by_place = {
+        place: [one["name"] for one in found if one["in"] == place] for place in ("path", "query", "header")
+    }
+    assert by_place["path"] == (["id"] if "{id}" in endpoint.path else [])
+    assert sorted(by_place["query"]) == sorted(endpoint.query.__struct_fields__)
+    assert by_place["header"] == ["X-Request-ID"]
+    assert all(one["description"].endswith(".") for one in found)
+    assert all(one["schema"]["type"] for one in found)
+
+
+@each_endpoint
+def test_every_answer_carries_the_request_id(endpoint: Endpoint) -> None:
+    for response in operation_of(endpoint)["responses"].values():
+        assert "X-Request-ID" in resolved(response)["headers"]
+
+
+@each_endpoint
+def test_every_code_that_a_row_can_answer_is_documented_under_its_status(endpoint: Endpoint) -> None:
+    documented = {
+        (int(status), code)
+        for status, response in operation_of(endpoint)["responses"].items()
+        for code in content_of(response).get("examples", {})
+    }
+    assert documented == {(STATUSES[code], code) for code in codes_of(endpoint)}
+
+
+@each_endpoint
+def test_every_example_of_an_answer_fits_its_schema(endpoint: Endpoint) -> None:
+    for response in operation_of(endpoint)["responses"].values():
+        content = content_of(response)
+        shown = [one["value"] for one in content.get("examples", {}).values()]
+        for example in [*shown, *([content["example"]] if "example" in content else [])]:
+            validator(content["schema"]).validate(example)
+
+
+@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
+def test_every_schema_has_examples_that_fit_it(name: str) -> None:
+    schema = DOCUMENT["components"]["schemas"][name]
+    for example in schema["examples"]:
+        validator(schema).validate(example)
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=lambda one: type(one).__name__)
+def test_an_example_reads_back_as_what_it_was(shown: msgspec.Struct) -> None:
+    again = msgspec.convert(EXAMPLES[type(shown)], type(shown), dec_hook=decode_moment)
+    assert msgspec.structs.asdict(again) == msgspec.structs.asdict(shown)
+
+
+def test_a_page_that_ends_must_not_have_a_next_cursor() -> None:
+    meta = validator({"$ref": "#/components/schemas/PageMeta"})
+    assert meta.is_valid({"has_more": False})
+    assert meta.is_valid({"has_more": True, "next_cursor": "x"})
+    assert not meta.is_valid({"has_more": True})
+    assert not meta.is_valid({"has_more": False, "next_cursor": "x"})
+
+
+def test_null_is_allowed_for_business_hours_alone() -> None:
+    schemas = DOCUMENT["components"]["schemas"].items()
+    allowing = [
+        (name, key)
+        for name, schema in schemas
+        for key, value in schema.get("properties", {}).items()
+        if value is not False and any(part.get("type") == "null" for part in parts(value))
+    ]
+    assert allowing == [("BusinessHours", "business_hours")]
+
+
+def test_every_code_has_a_sentence_and_a_status() -> None:
+    assert set(WHEN) == set(STATUSES) == set(get_args(Code))
+
+
+def test_a_path_without_a_subject_is_refused() -> None:
+    with pytest.raises(LookupError, match="/unheard-of belongs to no subject"):
+        subject_of("/unheard-of")
+
+
+def test_a_path_belongs_to_the_subject_that_names_most_of_it() -> None:
+    assert subject_of("/channels/{id}/messages").name == "Messages"
+    assert subject_of("/channels/{id}/close").name == "Channels"
+    assert subject_of("/contact-tags").name == "Contacts"
+    assert len({subject.name for subject in SUBJECTS}) == len(SUBJECTS)
+
+
+@each_endpoint
+def test_the_example_of_a_success_is_what_the_api_answers(desk: ExampleDesk, endpoint: Endpoint) -> None:
+    answer = tried(desk, endpoint)
+    documented = content_of(operation_of(endpoint)["responses"]["200"])
+    assert answer.status == 200
+    validator(documented["schema"]).validate(answer.body)
+    shown, example = answer.body["data"], documented["example"]["data"]
+    if isinstance(example, list):
+        assert example[0] in shown
+    else:
+        # What signs a link is a secret.
+        assert [part for part in shown.items() if part[0] != "url"] == [
+            part for part in example.items() if part[0] != "url"
+        ]
+
+
+@each_endpoint
+def test_the_examples_of_failures_are_what_the_api_answers(desk: ExampleDesk, endpoint: Endpoint) -> None:
+    for code in codes_of(endpoint):
+        answer = failed(desk, endpoint, code)
+        if answer is None:
+            continue
+        response = operation_of(endpoint)["responses"][str(STATUSES[code])]
+        assert answer.status == STATUSES[code]
+        assert answer.body == content_of(response)["examples"][code]["value"]
+        assert headers_of(response) <= {name.lower() for name in answer.headers}
+
+
+def test_a_method_that_a_path_lacks_is_answered_as_documented(desk: ExampleDesk) -> None:
+    response = DOCUMENT["components"]["responses"]["METHOD_NOT_ALLOWED"]
+    answer = desk.ask("/workspace", method="DELETE")
+    assert answer.status == 405
+    assert answer.body == content_of(response)["examples"]["METHOD_NOT_ALLOWED"]["value"]
+    assert headers_of(response) <= {name.lower() for name in answer.headers}
+
+
+def test_the_failure_envelope_is_the_one_schema_of_every_failure() -> None:
+    for endpoint in ENDPOINTS:
+        for status, response in operation_of(endpoint)["responses"].items():
+            if status != "200":
+                assert content_of(response)["schema"]["$ref"].endswith(f"/{FailureEnvelope.__name__}")
+
+
+def tried(desk: ExampleDesk, endpoint: Endpoint) -> Answer:
+    """The endpoint with the examples of its parameters."""
+    query = "&".join(f"{name}={value}" for name, value in parameters_of(endpoint.query).items())
+    return desk.ask(path_of(endpoint), query)
+
+
+def failed(desk: ExampleDesk, endpoint: Endpoint, code: Code) -> Answer | None:
+    """The answer to a request that must fail with the code; None where none can be made to."""
+    query = "&".join(f"{name}={value}" for name, value in parameters_of(endpoint.query).items())
+    match code:
+        case "INVALID_TOKEN":
+            return desk.ask(path_of(endpoint), query, token=f"dwp_{'x' * 40}")
+        case "INSUFFICIENT_SCOPE":
+            return desk.ask(path_of(endpoint), query, token=desk.narrow_token)
+        case "INVALID_QUERY":
+            return desk.ask(path_of(endpoint), "limit=0")
+        case "INVALID_INPUT":
+            return desk.ask(endpoint.path.replace("{id}", "17"), query)
+        case "NOT_FOUND":
+            return desk.ask(endpoint.path.replace("{id}", UNKNOWN_ID), query)
+        case _:
+            return None
+
+
+def path_of(endpoint: Endpoint) -> str:
+    return endpoint.path.replace("{id}", IDS.get(endpoint.noun, ""))
+
+
+def operation_of(endpoint: Endpoint) -> Json:
+    operation: Json = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+    return operation
+
+
+def content_of(response: Json) -> Json:
+    content: Json = resolved(response)["content"]["application/json"]
+    return content
+
+
+def headers_of(response: Json) -> set[str]:
+    return {name.lower() for name in resolved(response)["headers"]}
+
+
+def resolved(part: Json) -> Json:
+    if "$ref" not in part:
+        return part
+    found = DOCUMENT
+    for key in part["$ref"].removeprefix("#/").split("/"):
+        found = found[key]
+    return found
+
+
+def validator(schema: Json) -> jsonschema_rs.Draft202012Validator:
+    whole = schema | {"components": DOCUMENT["components"]}
+    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+
+
+def parts(value: object) -> Iterator[Json]:
+    """Every object in a document."""
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from parts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from parts(part)

@@ -1,0 +1,51 @@
+"""A real house on SQLite in one folder, for the command line's tests."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from deskwire.cli.house import Option
+from deskwire.store.attachments import Files, open_files
+from deskwire.store.clock import system_clock
+from deskwire.store.migration import migrate_sqlite
+from deskwire.store.sqlite import SqliteStore
+from deskwire.store.transaction import Store
+
+
+class Opened(NamedTuple):
+    store: Store
+    files: Files
+
+
+class SqliteHouse:
+    options = (
+        Option("data-dir", "Where the data are."),
+        Option("database-url", "The database."),
+        Option("log", "The form of the log."),
+    )
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Opened]:
+        return opened(Path(options.get("data-dir", self.folder)))
+
+    def serve(
+        self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
+    ) -> int:
+        raise AssertionError("nothing is served here")
+
+    def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
+        raise AssertionError("nothing is migrated here")
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Opened]:
+    path = folder / "deskwire.db"
+    migrate_sqlite(path)
+    store = SqliteStore(path, system_clock)
+    try:
+        yield Opened(store, open_files(str(folder / "attachments")))
+    finally:
+        await store.close()
