@@ -1,5 +1,6 @@
 """A client without a socket: a request goes straight into the application, its answer comes back whole."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -91,7 +92,13 @@ async def send(app: ASGIApp, method: str, target: str, headers: Iterable[Header]
     }
     sent: list[Message] = []
 
+    received = False
+
     async def receive() -> Message:
+        nonlocal received
+        if received:
+            await asyncio.Event().wait()
+        received = True
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def keep(message: Message) -> None:

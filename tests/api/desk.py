@@ -62,13 +62,15 @@ class House:
 
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.store, self.clock, self.steady)
-        downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
-        api = Api(READS, self.store, self.clock, self.authentication, CURSOR_KEY, downloads, self.observed)
+        self.downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
+        api = Api(
+            READS, self.store, self.clock, self.authentication, CURSOR_KEY, self.downloads, self.observed
+        )
         self.app: ASGIApp = site.Site(
             api,
             site.pages(
                 self.store,
-                downloads,
+                self.downloads,
                 self.observed,
                 openapi=b"{}",
                 reference=b"<!doctype html>",
