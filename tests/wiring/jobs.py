@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from deskwire.api.server import serve
-from deskwire.wiring.listening import StartError
+from deskwire.cli.house import StartError
 from deskwire.wiring.processes import run
 from deskwire.wiring.worker import Place
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from deskwire.cli.house import SettingsError
 from deskwire.wiring.keys import secret_key
-from deskwire.wiring.settings import Address, Settings, SettingsError, load, render_table
+from deskwire.wiring.settings import Address, Settings, load, render_table
 
 
 def test_nothing_said_gives_the_defaults() -> None:

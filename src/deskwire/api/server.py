@@ -6,9 +6,9 @@ import socket
 import time
 from collections.abc import Callable
 from email.utils import formatdate
-from typing import cast
+from typing import Any, cast
 
-from uvicorn._types import ASGI3Application
+from starlette.types import ASGIApp
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
@@ -21,7 +21,7 @@ _DRAIN_POLL_S = 0.02
 
 
 async def serve(
-    app: ASGI3Application,
+    app: ASGIApp,
     sockets: list[socket.socket],
     *,
     stop: asyncio.Event,
@@ -48,9 +48,9 @@ async def serve(
         await _cut(state)
 
 
-def _configure(app: ASGI3Application) -> Config:
+def _configure(app: ASGIApp) -> Config:
     config = Config(
-        app,
+        cast("Any", app),
         interface="asgi3",
         lifespan="off",
         ws="none",

@@ -34,15 +34,14 @@ def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Ite
     yield command(
         "serve",
         "serving:serve",
-        "Run the API and the delivery worker: migrates an embedded database by itself.",
+        "Run the API: an embedded database is brought to this version by itself.",
         option("--host", click.STRING, "The address to listen on.", "127.0.0.1"),
         option("--port", PORT, "The port; 0 for any that is free.", 8000),
         flag("--demo", "Serve a demo workspace, in a data folder of its own."),
         option("--workers", COUNT, "How many processes answer requests.", 1),
-        flag("--no-delivery", "Leave sending webhooks to `deskwire worker`."),
+        flag("--no-delivery", "Answer requests only; webhooks are sent by other processes."),
         settings=settings,
     )
-    yield command("worker", "serving:work", "Run the delivery worker alone, for PostgreSQL.", settings=place)
     yield command(
         "migrate",
         "serving:migrate",

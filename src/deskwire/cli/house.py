@@ -17,7 +17,15 @@ class Option(NamedTuple):
 
 
 class SettingsError(Exception):
-    """A setting that cannot be used: one line that names it and says what is accepted."""
+    """A setting of the environment that cannot be used: one line that names it and says what is accepted."""
+
+
+class OptionError(SettingsError):
+    """The same of a setting that was given on the command line."""
+
+
+class StartError(Exception):
+    """Why the program cannot start, in one line for the person who started it."""
 
 
 class OpenHouse(Protocol):
@@ -40,10 +48,6 @@ class House(Protocol):
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
     ) -> int:
-        """Answers the exit code."""
-        ...
-
-    def work(self, options: Mapping[str, str]) -> int:
         """Answers the exit code."""
         ...
 

@@ -12,7 +12,7 @@ from click.exceptions import Exit, NoArgsIsHelpError
 from deskwire.cli.command import Session
 from deskwire.cli.commands import build_commands
 from deskwire.cli.completion import PROGRAM, answer_shell
-from deskwire.cli.house import House, SettingsError
+from deskwire.cli.house import House, OptionError, SettingsError, StartError
 from deskwire.cli.interruption import exit_code
 from deskwire.cli.output import complain
 from deskwire.model.errors import DeskError, Unavailable
@@ -31,7 +31,7 @@ def run(house: House, argv: Sequence[str]) -> int:
         sys.stdout.flush()
     except click.UsageError as error:
         return refuse(error)
-    except SettingsError as error:
+    except OptionError as error:
         complain(str(error))
         return WRONG_USAGE
     except KeyboardInterrupt as interruption:
@@ -40,7 +40,7 @@ def run(house: House, argv: Sequence[str]) -> int:
     except BrokenPipeError:
         forget_output()
         return fail("standard output was closed before everything was written")
-    except (DeskError, Unavailable, OSError) as error:
+    except (DeskError, Unavailable, OSError, SettingsError, StartError) as error:
         return fail(reason(error))
     except Exception as error:  # noqa: BLE001 - a command's boundary: nobody meets a traceback unasked
         return fail_unexpectedly(error, session.shows_traceback)
@@ -68,7 +68,7 @@ def refuse(error: click.UsageError) -> int:
     return WRONG_USAGE
 
 
-def reason(error: DeskError | Unavailable | OSError) -> str:
+def reason(error: Exception) -> str:
     match error:
         case OSError(filename=str() | bytes() as name, strerror=str() as problem):
             return f"{os.fsdecode(name)}: {problem}"

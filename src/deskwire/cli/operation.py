@@ -36,8 +36,12 @@ def run_write(invocation: Invocation, operation: Callable[[Tx], Awaitable[T]]) -
 @contextmanager
 def interruptible() -> Iterator[None]:
     """asyncio would wait for the next turn of its loop, which an operation on SQLite reaches at its end."""
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        for number, handler in before.items():
+            # What a shell runs in the background is to outlive a Ctrl-C in the foreground.
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, interrupt)
         yield
     finally:
         for number, handler in before.items():

@@ -1,4 +1,4 @@
-"""Running the API and the worker, and bringing the database to this version."""
+"""Running the API, and bringing the database to this version."""
 
 import click
 
@@ -13,13 +13,6 @@ def serve(
         return invocation.house.serve(
             invocation.options, host=host, port=port, demo=demo, workers=workers, delivery=not no_delivery
         )
-    except KeyboardInterrupt:
-        return 0
-
-
-def work(invocation: Invocation) -> int:
-    try:
-        return invocation.house.work(invocation.options)
     except KeyboardInterrupt:
         return 0
 

@@ -55,3 +55,7 @@ class Store(Protocol):
     def snapshot(self) -> AbstractAsyncContextManager[Tx]:
         """One consistent moment for as long as it is open, whatever is written meanwhile."""
         ...
+
+    async def analyse(self) -> None:
+        """Tells the planner how much there is of what; to be called when a large import is committed."""
+        ...

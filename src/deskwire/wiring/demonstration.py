@@ -1,15 +1,21 @@
 """`serve --demo`: a database of its own with a lifelike workspace, and a token to look at it with."""
 
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from deskwire.desk import workspaces
+from deskwire import demo
+from deskwire.cli.house import SettingsError
+from deskwire.desk import tokens, workspaces
+from deskwire.desk.importing import import_file
+from deskwire.model.scopes import SCOPES
 from deskwire.wiring.opening import OpenHouse, open_house
-from deskwire.wiring.settings import Settings, SettingsError
+from deskwire.wiring.settings import Settings
 
 FOLDER = "demo"
-OWNER_EMAIL = "owner@example.com"
 
 Introduction = Callable[[str], str]
 
@@ -25,16 +31,39 @@ async def prepare(said: Settings) -> Introduction:
     """Fills the database at the first start; answers what to say when the API's address is known."""
     async with open_house(said) as house:
         found = await house.store.read(workspaces.list_workspaces)
-        if found:
-            workspace_id = found[0].id
+        workspace_id = found[0].id if found else None
+        issued = await house.store.read(lambda tx: tokens.list_tokens(tx, workspace_id))
+        if workspace_id is not None and issued:
             return lambda url: again(url, workspace_id, said.data_dir)
-        secret = await fill(house)
+        secret = await fill(house, workspace_id)
         return lambda url: welcome(url, secret)
 
 
-async def fill(house: OpenHouse) -> str:
-    """The token's secret. It is made last, so that a start that was cut short begins anew."""
-    raise NotImplementedError
+async def fill(house: OpenHouse, workspace_id: str | None) -> str:
+    """The secret of the demo's token, which is made last: a start that was cut short begins anew."""
+    now = datetime.now(UTC)
+    print("Making the demo workspace…", file=sys.stderr, flush=True)
+    if workspace_id is None:
+        made = await house.store.write(lambda tx: workspaces.create_workspace(tx, "Demo", owner_email(now)))
+        workspace_id = made.workspace_id
+    with tempfile.TemporaryDirectory() as folder:
+        path = demo.write(Path(folder), now)
+        await import_file(
+            house.store, house.files, workspace_id, path, check_only=False, progress=lambda *_: None
+        )
+    new = await house.store.write(
+        lambda tx: tokens.create_token(tx, workspace_id, "demo", list(SCOPES), None)
+    )
+    return new.secret
+
+
+def owner_email(now: datetime) -> str:
+    """The owner that comes with the workspace gives way to the demo's, who has the same address."""
+    return next(
+        str(record["email"])
+        for record in demo.records(now)
+        if record["kind"] == "member" and record["role"] == "owner"
+    )
 
 
 def welcome(url: str, secret: str) -> str:

@@ -5,8 +5,9 @@ import os
 import secrets
 from pathlib import Path
 
+from deskwire.cli.house import SettingsError
 from deskwire.model import limits
-from deskwire.wiring.settings import Settings, SettingsError
+from deskwire.wiring.settings import Settings
 
 FILE_NAME = "secret.key"
 

@@ -4,11 +4,8 @@ import errno
 import os
 import socket
 
+from deskwire.cli.house import StartError
 from deskwire.model import limits
-
-
-class StartError(Exception):
-    """Why the program cannot start, in one line for the person who started it."""
 
 
 def listen(host: str, port: int) -> list[socket.socket]:

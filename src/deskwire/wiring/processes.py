@@ -14,8 +14,9 @@ from typing import IO
 
 import uvloop
 
+from deskwire.cli.house import StartError
 from deskwire.model import limits
-from deskwire.wiring.listening import StartError, listen, url_of
+from deskwire.wiring.listening import listen, url_of
 from deskwire.wiring.worker import READY, Errand, Job, Place, obey
 
 logger = logging.getLogger("deskwire.processes")

@@ -7,12 +7,15 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from deskwire import __version__
 from deskwire.api import openapi, reference, server, site
 from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.metrics import Metrics
+from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
 from deskwire.model import limits
 from deskwire.store.clock import system_clock
@@ -66,6 +69,7 @@ class Serving:
 
     def _site(self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str) -> site.Site:
         base_url = self.settings.public_url or own_url
+        api_url = base_url + PREFIX
         secret = secret_key(self.settings)
         downloads = Downloads(house.store, house.files, system_clock, derived(secret, "downloads"), base_url)
         api = Api(
@@ -77,15 +81,14 @@ class Serving:
             downloads,
             observer,
         )
-        document = openapi.document(ENDPOINTS, base_url, __version__)
         return site.Site(
             api,
             site.pages(
                 house.store,
                 downloads,
                 observer,
-                openapi=openapi.encode(document),
-                reference=reference.page(document),
+                openapi=msgspec.json.encode(openapi.document(ENDPOINTS, api_url, __version__)),
+                reference=reference.page(ENDPOINTS, api_url, __version__),
                 metrics=metrics.render if self.settings.metrics == "on" else None,
             ),
         )

@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
+from deskwire.cli.house import OptionError, SettingsError
 from deskwire.model import limits
 
 PREFIX = "DESKWIRE_"
 TEST_PREFIX = "DESKWIRE_TEST_"
-
-
-class SettingsError(Exception):
-    """A setting that cannot be used: one line that names it and says what is accepted."""
 
 
 class Address(NamedTuple):
@@ -200,18 +197,18 @@ def load(environ: Mapping[str, str], options: Mapping[str, str | None]) -> Setti
     values: dict[str, object] = {}
     for variable, setting in known.items():
         if option := options.get(setting.name):
-            values[setting.name] = _read(setting, option_of(setting), option)
+            values[setting.name] = _read(setting, option_of(setting), option, OptionError)
         elif text := environ.get(variable):
-            values[setting.name] = _read(setting, variable, text)
+            values[setting.name] = _read(setting, variable, text, SettingsError)
     return Settings(**values)  # type: ignore[arg-type]
 
 
-def _read(setting: Field[object], said_as: str, text: str) -> object:
+def _read(setting: Field[object], said_as: str, text: str, refusal: type[SettingsError]) -> object:
     try:
         return setting.metadata["parse"](text)
     except ValueError:
         # The value is not repeated: it may be a key or hold a password.
-        raise SettingsError(f"{said_as} must be {setting.metadata['accepts']}") from None
+        raise refusal(f"{said_as} must be {setting.metadata['accepts']}") from None
 
 
 def variable_of(setting: Field[Any]) -> str:
