@@ -15,7 +15,7 @@ from bench.records import Size
 from bench.report import Circumstances, as_json, table
 from bench.run import Plan, Run
 
-USUAL_MESSAGES, QUICK_MESSAGES = 100_000, 10_000
+USUAL_MESSAGES, QUICK_MESSAGES = 100_000, 5_000
 USUAL_ROUNDS, QUICK_ROUNDS = 3, 2
 USUAL_SECONDS, QUICK_SECONDS = 3, 1
 
