@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     names = ", ".join(case.name for case in CASES)
     parser = argparse.ArgumentParser("./dev bench", description=__doc__, epilog=f"Cases: {names}.")
-    parser.add_argument("--quick", action="store_true", help="fewer records and shorter rounds: under 90 s")
+    parser.add_argument("--quick", action="store_true", help="fewer records, shorter rounds")
     parser.add_argument("--only", metavar="NAME", action="append", help="this case only; may be given again")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="this engine only")
     parser.add_argument(
