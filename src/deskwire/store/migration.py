@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 
 from deskwire.model.errors import Unavailable
 from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S
-from deskwire.store.schema import SCHEMA, postgres_version, sqlite_version
+from deskwire.store.schema import is_behind, postgres_version, reason, sqlite_version
 
 SQLITE_LOCK_WAIT_MS = 30_000
 # Two processes that migrate at once meet at this advisory lock; the number has no other meaning.
@@ -45,23 +45,28 @@ def script(dialect: str, version: str | None) -> str:
 
 
 def migrate_sqlite(path: Path) -> bool:
-    """True when there was something to do."""
+    """True when there was something to do; else it waits for nobody who writes just then."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"the folder {path.parent} cannot be made: {error.strerror}") from error
+    try:
         connection = apsw.Connection(str(path))
         connection.set_busy_timeout(SQLITE_LOCK_WAIT_MS)
         try:
+            if not is_behind(sqlite_version(connection)):
+                return False
             connection.pragma("journal_mode", "wal")
             connection.execute("BEGIN IMMEDIATE")
             version = sqlite_version(connection)
-            if version != SCHEMA:
+            if is_behind(version):
                 connection.execute(script("sqlite", version))
             connection.execute("COMMIT")
         finally:
             connection.close(True)
-    except (apsw.Error, OSError) as error:
-        raise Unavailable(f"the database {path} cannot be migrated: {error}") from error
-    return version != SCHEMA
+    except apsw.Error as error:
+        raise Unavailable(f"the database {path} cannot be used: {reason(error)}") from error
+    return is_behind(version)
 
 
 async def migrate_postgres(url: str) -> bool:
@@ -72,10 +77,10 @@ async def migrate_postgres(url: str) -> bool:
             async with connection.transaction():
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", POSTGRES_LOCK)
                 version = await postgres_version(connection)
-                if version != SCHEMA:
+                if is_behind(version):
                     await connection.execute(script("postgresql", version))
         finally:
             await connection.close()
     except (*AWAY, asyncpg.PostgresError, ValueError) as error:
         raise Unavailable(f"PostgreSQL cannot be migrated: {error or type(error).__name__}") from error
-    return version != SCHEMA
+    return is_behind(version)

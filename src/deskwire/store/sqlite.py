@@ -22,6 +22,7 @@ from deskwire.model.moments import Moment
 from deskwire.model.text import Parts
 from deskwire.store import sqlite_search
 from deskwire.store.clock import Clock
+from deskwire.store.schema import reason
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Row, Statement, Value
 from deskwire.store.transaction import Tx
@@ -114,7 +115,10 @@ class SqliteStore:
         self._idle_asides: list[apsw.Connection] = []
         self._next_look = 0.0
         self._is_reading = False
-        self._open()
+        try:
+            self._open()
+        except apsw.Error as error:
+            raise self._away(error) from error
 
     @property
     def waiting(self) -> int:
@@ -294,7 +298,7 @@ class SqliteStore:
         if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.IOError | apsw.CantOpenError):
             self._file = None
             self._next_look = 0.0
-        return Unavailable(f"the database {self.path} cannot be used: {error}")
+        return Unavailable(f"the database {self.path} cannot be used: {reason(error)}")
 
     def _close_connections(self) -> None:
         self._end_reading()
