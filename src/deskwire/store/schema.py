@@ -8,6 +8,7 @@ import asyncpg
 from deskwire.model.errors import Unavailable
 
 SCHEMA = "0001"
+LOCK_WAIT_MS = 1_000
 
 
 def sqlite_version(connection: apsw.Connection) -> str | None:
@@ -15,6 +16,13 @@ def sqlite_version(connection: apsw.Connection) -> str | None:
         return None
     version = connection.execute("SELECT version_num FROM alembic_version").get
     return None if version is None else str(version)
+
+
+def has_schema(connection: apsw.Connection) -> bool:
+    try:
+        return sqlite_version(connection) == SCHEMA
+    except apsw.Error:
+        return False
 
 
 async def postgres_version(connection: asyncpg.Connection) -> str | None:
@@ -27,37 +35,13 @@ async def postgres_version(connection: asyncpg.Connection) -> str | None:
 def sqlite_file_version(path: Path) -> str | None:
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(LOCK_WAIT_MS)
         try:
             return sqlite_version(connection)
         finally:
             connection.close(True)
     except apsw.Error as error:
-        raise Unavailable(f"the database {path} cannot be used: {reason(error)}") from error
-
-
-def reason(error: apsw.Error) -> str:
-    """Why SQLite refuses a file, for who has to do something about it."""
-    match error:
-        case apsw.NotADBError():
-            return "it is no SQLite database"
-        case apsw.CorruptError():
-            return "it is damaged; restore it from a backup"
-        case apsw.BusyError():
-            return "another program has locked it"
-        case apsw.CantOpenError():
-            return "it cannot be opened; it may be a folder, or not be yours"
-        case apsw.FullError():
-            return "the disk is full"
-        case apsw.ReadOnlyError():
-            return "it cannot be written to"
-    return str(error)
-
-
-def is_behind(version: str | None) -> bool:
-    """Refuses a schema that a later version of the program has made."""
-    if version is not None and version > SCHEMA:
-        raise Unavailable(too_new(version))
-    return version != SCHEMA
+        raise Unavailable(f"the database {path} cannot be read: {error}") from error
 
 
 def what_to_do(version: str | None) -> str | None:
@@ -69,8 +53,4 @@ def what_to_do(version: str | None) -> str | None:
             f"the database's schema is {version or 'empty'}, this version needs {SCHEMA}: "
             "run `deskwire migrate` first"
         )
-    return too_new(version)
-
-
-def too_new(version: str) -> str:
     return f"the database's schema {version} is newer than this version's {SCHEMA}: install a newer Deskwire"

@@ -6,10 +6,9 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from deskwire.cli.house import Option
 from deskwire.cli.operation import run_interruptibly
 from deskwire.store.migration import migrate_postgres, migrate_sqlite
-from deskwire.store.schema import is_behind, sqlite_file_version
+from deskwire.store.schema import SCHEMA, sqlite_file_version
 from deskwire.wiring import demonstration, logs, processes, settings
 from deskwire.wiring.keys import secret_key
 from deskwire.wiring.opening import OpenHouse, open_house, prepare, sqlite_path, version_of
@@ -20,10 +19,6 @@ logger = logging.getLogger("deskwire.serve")
 
 
 class House:
-    @property
-    def options(self) -> list[Option]:
-        return settings.options()
-
     @asynccontextmanager
     async def open(self, options: Mapping[str, str]) -> AsyncIterator[OpenHouse]:
         said = load(options)
@@ -74,7 +69,7 @@ class House:
         said = load(options)
         logs.configure(said.log)
         if check:
-            return is_behind(asyncio.run(current_version(said)))
+            return asyncio.run(current_version(said)) != SCHEMA
         if said.is_postgresql:
             return asyncio.run(migrate_postgres(said.database))
         return migrate_sqlite(sqlite_path(said))

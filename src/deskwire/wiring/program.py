@@ -1,38 +1,48 @@
-"""The program, with as much of the house as reading the arguments needs."""
+"""The command line at the door of the house: help and the like are answered before the house is built."""
 
+import importlib
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from importlib import import_module
-from typing import cast
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
-from deskwire.cli import house
+from deskwire.cli.house import Option
 from deskwire.cli.main import run
 from deskwire.wiring import settings
 
+if TYPE_CHECKING:
+    from deskwire.wiring.house import House
+    from deskwire.wiring.opening import OpenHouse
 
-def main() -> None:
-    raise SystemExit(run(Porch(), sys.argv[1:]))
 
-
-class Porch:
-    """Help, and completion in a shell, answer from here; what works in the house loads it."""
+class Door:
+    """The house to the command line; what it is built of is loaded when somebody enters."""
 
     @property
-    def options(self) -> list[house.Option]:
-        return settings.options()
+    def options(self) -> list[Option]:
+        return [
+            Option(settings.option_of(each).removeprefix("--"), each.metadata["help"])
+            for each in fields(settings.Settings)
+        ]
 
-    def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[house.OpenHouse]:
-        return enter().open(options)
+    def open(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[OpenHouse]":
+        return self._house().open(options)
 
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
     ) -> int:
-        return enter().serve(options, host=host, port=port, demo=demo, workers=workers, delivery=delivery)
+        return self._house().serve(
+            options, host=host, port=port, demo=demo, workers=workers, delivery=delivery
+        )
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
-        return enter().migrate(options, check=check)
+        return self._house().migrate(options, check=check)
+
+    def _house(self) -> "House":
+        house: House = importlib.import_module("deskwire.wiring.house").House()
+        return house
 
 
-def enter() -> house.House:
-    return cast(house.House, import_module("deskwire.wiring.house").House())
+def main() -> None:
+    raise SystemExit(run(Door(), sys.argv[1:]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from deskwire.cli.house import Option, OptionError, SettingsError
+from deskwire.cli.house import OptionError, SettingsError
 from deskwire.model import limits
 
 PREFIX = "DESKWIRE_"
@@ -201,11 +201,6 @@ def load(environ: Mapping[str, str], options: Mapping[str, str | None]) -> Setti
         elif text := environ.get(variable):
             values[setting.name] = _read(setting, variable, text, SettingsError)
     return Settings(**values)  # type: ignore[arg-type]
-
-
-def options() -> list[Option]:
-    """Each setting as an option of the command line."""
-    return [Option(option_of(each).removeprefix("--"), each.metadata["help"]) for each in fields(Settings)]
 
 
 def _read(setting: Field[object], said_as: str, text: str, refusal: type[SettingsError]) -> object:
