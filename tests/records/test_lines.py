@@ -2,7 +2,9 @@
 
 import pytest
 
+from deskwire.desk.importing import import_file
 from deskwire.model.limits import RECORD_LINE_BYTES
+from tests.engines import Run
 from tests.records.desk import TIME, Desk, Fields, as_line, channel, contact, record, uid
 
 WORKSPACE: Fields = {"kind": "workspace", "name": "Bicycles"}
@@ -134,3 +136,19 @@ def test_a_later_line_of_the_same_id_replaces_the_earlier_one(desk: Desk) -> Non
     report = desk.load(channel(1, name="first", created_at="2026-01-03T00:00:00Z"), channel(1, name="second"))
     assert report.records == {"channel": 1}
     assert [one["name"] for one in desk.exported("channel")] == ["second"]
+
+
+def test_progress_grows_to_the_size_of_the_file(run: Run, sqlite_desk: Desk) -> None:
+    path = sqlite_desk.write(*(channel(number, name="x" * 1000) for number in range(1000)))
+    told: list[tuple[int, int]] = []
+    imported = import_file(
+        sqlite_desk.store,
+        sqlite_desk.files,
+        sqlite_desk.workspace_id,
+        path,
+        check_only=False,
+        progress=lambda done, size: told.append((done, size)),
+    )
+    assert not run(imported).bad_lines
+    assert told == sorted(told) and len(told) > 3
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from sqlalchemy import Boolean, Table
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import asyncpg, insert
+from sqlalchemy.dialects.postgresql import Insert, asyncpg, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import bindparam
@@ -97,12 +97,21 @@ class Statement:
         ALL_STATEMENTS.append(self)
 
 
+def insert_of(table: Table, *columns: str) -> Statement:
+    return Statement(_inserted(table, columns))
+
+
 def upsert(table: Table, *columns: str) -> Statement:
     """Insert a row, or give the row of the same key these columns' values; other columns keep theirs."""
     key = [column.name for column in table.primary_key]
     names = columns or tuple(column.name for column in table.columns)
-    inserted = insert(table).values({column: bindparam(column) for column in dict.fromkeys((*key, *names))})
+    inserted = _inserted(table, names)
     changed = {column: inserted.excluded[column] for column in names if column not in key}
     if not changed:
         return Statement(inserted.on_conflict_do_nothing(index_elements=key))
     return Statement(inserted.on_conflict_do_update(index_elements=key, set_=changed))
+
+
+def _inserted(table: Table, columns: Sequence[str]) -> Insert:
+    key = [column.name for column in table.primary_key]
+    return insert(table).values({column: bindparam(column) for column in dict.fromkeys((*key, *columns))})
