@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from deskwire.cli.interruption import interruptible
 from deskwire.model.errors import DeskError, Unavailable
 from deskwire.store.attachments import FilesUnavailable
 from tests.cli.conftest import Deskwire, caller
 from tests.cli.house import Opened, SqliteHouse
-
-ROOT = Path(__file__).parents[2]
+from tests.cli.program import command, environment
 
 
 class BrokenHouse(SqliteHouse):
@@ -73,20 +73,11 @@ def test_a_damaged_database_is_named(deskwire: Deskwire, folder: Path) -> None:
     assert str(folder / "deskwire.db") in failed.complaint
 
 
-def program(folder: Path, *argv: str, python: str = "") -> list[str]:
-    entry = ["-c", python] if python else [str(ROOT / "tests" / "cli" / "program.py")]
-    return [sys.executable, *entry, str(folder), *argv]
-
-
-def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **more}
-
-
 def test_output_that_nobody_reads_to_its_end_is_a_failure(folder: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     ended = subprocess.run(
-        program(folder, "workspace", "list"),
+        command(folder, "workspace", "list"),
         env=environment(),
         stdout=writing,
         stderr=subprocess.PIPE,
@@ -102,7 +93,7 @@ def test_output_that_nobody_reads_to_its_end_is_a_failure(folder: Path) -> None:
 def test_output_that_cannot_be_written_is_a_failure(folder: Path) -> None:
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
-            program(folder, "workspace", "list"),
+            command(folder, "workspace", "list"),
             env=environment(),
             stdout=full,
             stderr=subprocess.PIPE,
@@ -115,7 +106,7 @@ def test_output_that_cannot_be_written_is_a_failure(folder: Path) -> None:
 def test_a_terminal_of_few_letters_still_shows_the_rest(folder: Path, deskwire: Deskwire) -> None:
     deskwire("workspace", "create", "--name", "Acme 상점", "--owner-email", "ann@acme.test")
     ended = subprocess.run(
-        program(folder, "workspace", "list"),
+        command(folder, "workspace", "list"),
         env=environment(PYTHONIOENCODING="latin-1"),
         capture_output=True,
         check=False,
@@ -125,6 +116,7 @@ def test_a_terminal_of_few_letters_still_shows_the_rest(folder: Path, deskwire: 
 
 
 ENDLESS = """
+import signal
 import sys
 from pathlib import Path
 from deskwire.cli import operation
@@ -141,6 +133,7 @@ async def endless(tx, *more):
         await create_workspace(tx, "half", "ann@acme.test")
 
 workspaces.create_workspace = endless
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(run(SqliteHouse(Path(sys.argv[1])), sys.argv[2:]))
 """
 
@@ -151,7 +144,7 @@ def test_a_signal_ends_an_operation_in_its_middle_and_nothing_of_it_stays(
 ) -> None:
     argv = ("workspace", "create", "--name", "n", "--owner-email", "ann@acme.test", "--json")
     with subprocess.Popen(
-        program(folder, *argv, python=ENDLESS),
+        command(folder, *argv, script=ENDLESS),
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -163,6 +156,16 @@ def test_a_signal_ends_an_operation_in_its_middle_and_nothing_of_it_stays(
         out, err = running.communicate(timeout=30)
     assert (running.returncode, out, err) == (code, "", "deskwire: interrupted\n")
     assert deskwire("workspace", "list", "--json").json == {"workspaces": []}
+
+
+def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interruptible():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_handlers_of_signals_are_as_before_once_a_command_is_done(deskwire: Deskwire) -> None:

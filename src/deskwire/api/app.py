@@ -135,13 +135,8 @@ class Api:
         call = Call(token, parsed_id(endpoint, id), self._parsers[endpoint.query].parse(request.query))
         if endpoint.is_paged:
             call.after = self._position(endpoint, call)
-        return await self._enveloped(endpoint, call, await self._operate(endpoint, call))
-
-    async def _operate(self, endpoint: Endpoint, call: Call) -> Answer:
         read = self._store.read_aside if endpoint.aside(call) else self._store.read
-        return await read(lambda tx: endpoint.operation(tx, call))
-
-    async def _enveloped(self, endpoint: Endpoint, call: Call, answer: Answer) -> bytes:
+        answer: Answer = await read(lambda tx: endpoint.operation(tx, call))
         match answer:
             case bytes():
                 return envelope.of_object(answer)

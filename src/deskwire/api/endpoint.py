@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, Protocol
 
-import msgspec
-
 from deskwire.api.parameters import Query
 from deskwire.desk.attachments import KeptAttachment
 from deskwire.desk.pages import Page
@@ -76,7 +74,6 @@ class Endpoint:
     # None: a cursor of this list never expires.
     cursor_lifetime_us: int | None = None
     errors: tuple[Code, ...] = ()
-    example: msgspec.Raw | None = None
 
     @property
     def is_paged(self) -> bool:

@@ -94,12 +94,12 @@ def overview(base_url: str) -> Section:
             ),
             Sample(base_url),
             Paragraph(
-                "Put an access token into `DESKWIRE_TOKEN`, and every example on this page can be pasted. "
+                "Put an access token into `TOKEN`, and every example on this page can be pasted. "
                 "Where an operation needs an id, its example begins with one: put one of yours in its place."
             ),
             Sample(
-                f'export DESKWIRE_TOKEN={TOKEN_MARK}…\ncurl "{base_url}/workspace" \\\n'
-                '  -H "Authorization: Bearer $DESKWIRE_TOKEN"'
+                f'export TOKEN={TOKEN_MARK}…\ncurl "{base_url}/workspace" \\\n'
+                '  -H "Authorization: Bearer $TOKEN"'
             ),
             Paragraph(
                 "The version is part of the address. The API is described in OpenAPI 3.1 at `/openapi.json` "

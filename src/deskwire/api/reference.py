@@ -28,37 +28,23 @@ def page(endpoints: Sequence[Endpoint], base_url: str, version: str) -> bytes:
     sections = introduction(base_url, answered(endpoints))
     operations = operations_of(described)
     links = contents(sections, described["tags"], operations)
-    markup = element(
-        "html",
-        head(described["info"]["title"]),
+    main = element(
+        "main",
         element(
-            "body",
-            element("a", "Skip to the reference", href="#main", class_="skip"),
-            element(
-                "header",
-                element("a", "Deskwire", href="#overview", class_="name"),
-                element("span", f"API {version}", class_="version"),
-                element("a", "Contents", href="#contents", class_="to-contents"),
-            ),
-            element("nav", links, class_="aside", aria_label="Contents"),
-            element(
-                "main",
-                element(
-                    "details",
-                    element("summary", "Contents"),
-                    element("nav", links, id="contents", aria_label="Contents"),
-                    class_="menu",
-                ),
-                element("h1", described["info"]["title"]),
-                element("p", described["info"]["summary"], class_="lead"),
-                *map(section, sections),
-                *(subject(described, tag, operations) for tag in described["tags"]),
-                resources(described),
-                id="main",
-            ),
+            "details",
+            element("summary", "Contents"),
+            element("nav", links, id="contents", aria_label="Contents"),
+            class_="menu",
         ),
-        lang="en",
+        element("h1", described["info"]["title"]),
+        element("p", described["info"]["summary"], class_="lead"),
+        *map(section, sections),
+        *(subject(described, tag, operations) for tag in described["tags"]),
+        resources(described),
+        id="main",
     )
+    body = element("body", *top(version), element("nav", links, class_="aside", aria_label="Contents"), main)
+    markup = element("html", head(described["info"]["title"]), body, lang="en")
     return f"<!doctype html>\n{markup}\n".encode()
 
 
@@ -79,6 +65,17 @@ def head(title: str) -> Html:
         element("title", title),
         element("style", Html(STYLE)),
     )
+
+
+def top(version: str) -> tuple[Html, Html]:
+    skip = element("a", "Skip to the reference", href="#main", class_="skip")
+    bar = element(
+        "header",
+        element("a", "Deskwire", href="#overview", class_="name"),
+        element("span", f"API {version}", class_="version"),
+        element("a", "Contents", href="#contents", class_="to-contents"),
+    )
+    return skip, bar
 
 
 def contents(sections: Sequence[Section], tags: list[Json], operations: list[Operation]) -> Html:
@@ -137,6 +134,7 @@ def subject(described: Json, tag: Json, operations: list[Operation]) -> Html:
 def article(described: Json, operation: Operation) -> Html:
     """An operation: what it does on one side, how it looks on the other."""
     what = operation.described
+    status, shown = success(what)
     return element(
         "article",
         element("h3", element("a", what["summary"], href=f"#{what['operationId']}")),
@@ -146,7 +144,7 @@ def article(described: Json, operation: Operation) -> Html:
             *(element("p", prose(text)) for text in what["description"].split("\n\n")),
             *parameter_list(described, what),
             element("h4", "Answer"),
-            answer(what),
+            answer(shown),
             element("h4", "Errors"),
             error_list(described, what),
             class_="told",
@@ -154,7 +152,7 @@ def article(described: Json, operation: Operation) -> Html:
         element(
             "div",
             code_block(curl(described, operation), "Request"),
-            code_block(coloured(pretty(success(what)["example"])), "Answer, 200"),
+            code_block(coloured(pretty(shown["example"])), f"Answer, {status}"),
             class_="shown",
         ),
         id=what["operationId"],
@@ -172,17 +170,18 @@ def parameter_row(parameter: Json) -> tuple[Html, Html]:
     return term(parameter["name"], note), told(parameter["schema"], parameter["description"])
 
 
-def answer(operation: Json) -> Html:
+def success(operation: Json) -> tuple[str, Json]:
+    """The status of a success, and what it carries."""
+    status = min(operation["responses"])
+    return status, operation["responses"][status]["content"]["application/json"]
+
+
+def answer(shown: Json) -> Html:
     """What the envelope of a success carries."""
-    properties = success(operation)["schema"]["properties"]
+    properties = shown["schema"]["properties"]
     return entries(
         (element("code", key), type_of(properties[key])) for key in ("data", "meta") if key in properties
     )
-
-
-def success(operation: Json) -> Json:
-    content: Json = operation["responses"]["200"]["content"]["application/json"]
-    return content
 
 
 def error_list(described: Json, operation: Json) -> Html:
@@ -206,7 +205,7 @@ def curl(described: Json, operation: Operation) -> str:
     ]
     command = (
         f'curl {"--get " if query else ""}"{url}"',
-        '-H "Authorization: Bearer $DESKWIRE_TOKEN"',
+        '-H "Authorization: Bearer $TOKEN"',
         *query,
     )
     return "\n".join((*ids, " \\\n  ".join(command)))

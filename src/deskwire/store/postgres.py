@@ -103,6 +103,9 @@ class PostgresTx:
     ) -> Sequence[str]:
         return await postgres_search.candidates(self._connection, subject, workspace_id, terms, limit)
 
+    async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
+        return await postgres_search.indexed(self._connection, subject, workspace_id, after, until)
+
 
 class PostgresStore:
     def __init__(self, pool: asyncpg.Pool, clock: Clock) -> None:

@@ -16,7 +16,7 @@ CACHE_KIB = 16 * 1024
 
 class SpooledLine(NamedTuple):
     number: int
-    line: bytes
+    packed: bytes
 
 
 class StoredBytes(NamedTuple):
@@ -28,14 +28,49 @@ class StoredBytes(NamedTuple):
     replaced_key: str | None
 
 
+class IdSet:
+    """A set of ids that may be large."""
+
+    def __init__(self, connection: apsw.Connection, table: str) -> None:
+        self._connection = connection
+        self._table = table
+        connection.execute(f"CREATE TABLE {table} (id TEXT PRIMARY KEY) WITHOUT ROWID")
+
+    def add(self, ids: Iterable[str]) -> None:
+        self._connection.executemany(f"INSERT OR IGNORE INTO {self._table} VALUES (?)", [(id,) for id in ids])
+
+    def among(self, ids: Sequence[str]) -> set[str]:
+        """Those of the ids that are in it."""
+        found = self._connection.execute(
+            f"SELECT id FROM {self._table} WHERE id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+        )
+        return {str(id) for (id,) in found}
+
+    def batches(self) -> Iterator[list[str]]:
+        after = ""
+        while True:
+            rows = self._connection.execute(
+                f"SELECT id FROM {self._table} WHERE id > ? ORDER BY id LIMIT ?", (after, RECORD_BATCH)
+            ).fetchall()
+            if not rows:
+                return
+            yield [str(id) for (id,) in rows]
+            after = str(rows[-1][0])
+
+
 class Spool:
-    """Its memory stays as it is, however long the file: what it holds is on disk until it is closed."""
+    """Its memory stays as it is, however long the file: what it holds is on disk until it is closed.
+
+    Beside the lines it remembers `suspects`, ids whose own line is bad; `touched`, channels to be counted
+    afresh; and `left`, channels that a message has left.
+    """
 
     def __init__(self, kinds: Iterable[str]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="deskwire-import-")
         self._connection = apsw.Connection(str(Path(self._folder.name) / "spool.db"))
         self._waiting: dict[str, list[tuple[str, int, int, bytes]]] = {kind: [] for kind in kinds}
         self._waiting_bytes = 0
+        self.size = 0
         for setting in ("journal_mode = off", "synchronous = off", "locking_mode = exclusive"):
             self._connection.execute(f"PRAGMA {setting}")
         self._connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
@@ -44,13 +79,14 @@ class Spool:
             # A later line of the same id replaces the earlier one, as it would one imported before.
             self._connection.execute(
                 f"CREATE TABLE {kind}_lines (id TEXT NOT NULL, created_at INTEGER NOT NULL, "
-                "number INTEGER NOT NULL, line BLOB NOT NULL, UNIQUE (id) ON CONFLICT REPLACE)"
+                "number INTEGER NOT NULL, packed BLOB NOT NULL, UNIQUE (id) ON CONFLICT REPLACE)"
             )
         self._connection.execute(
             "CREATE TABLE stored (id TEXT PRIMARY KEY, file_key TEXT, size_bytes INTEGER, replaced_key TEXT)"
         )
-        for table in ("suspects", "touched"):
-            self._connection.execute(f"CREATE TABLE {table} (id TEXT PRIMARY KEY) WITHOUT ROWID")
+        self.suspects = IdSet(self._connection, "suspects")
+        self.touched = IdSet(self._connection, "touched")
+        self.left = IdSet(self._connection, "left_channels")
 
     def __enter__(self) -> "Spool":
         return self
@@ -61,10 +97,11 @@ class Spool:
         self._connection.close(True)
         self._folder.cleanup()
 
-    def add(self, kind: str, id: str, created_at: int, number: int, line: bytes) -> None:
+    def add(self, kind: str, id: str, created_at: int, number: int, packed: bytes) -> None:
         waiting = self._waiting[kind]
-        waiting.append((id, created_at, number, line))
-        self._waiting_bytes += len(line)
+        waiting.append((id, created_at, number, packed))
+        self._waiting_bytes += len(packed)
+        self.size += len(packed)
         if len(waiting) >= RECORD_BATCH or self._waiting_bytes >= RECORD_BATCH_BYTES:
             self.settle()
 
@@ -84,12 +121,12 @@ class Spool:
         """The lines of a kind, oldest record first."""
         batch: list[SpooledLine] = []
         size = 0
-        for number, line in self._connection.execute(
-            f"SELECT number, line FROM {kind}_lines ORDER BY created_at, id"
+        for number, packed in self._connection.execute(
+            f"SELECT number, packed FROM {kind}_lines ORDER BY created_at, id"
         ):
-            assert isinstance(number, int) and isinstance(line, bytes)
-            batch.append(SpooledLine(number, line))
-            size += len(line)
+            assert isinstance(number, int) and isinstance(packed, bytes)
+            batch.append(SpooledLine(number, packed))
+            size += len(packed)
             if len(batch) >= RECORD_BATCH or size >= RECORD_BATCH_BYTES:
                 yield batch
                 batch, size = [], 0
@@ -103,31 +140,6 @@ class Spool:
             (json_list(ids),),
         )
         return {str(id): int(str(number)) for id, number in found}
-
-    def suspect(self, ids: Iterable[str]) -> None:
-        """Remembers ids whose own line is bad."""
-        self._connection.executemany("INSERT OR IGNORE INTO suspects VALUES (?)", [(id,) for id in ids])
-
-    def suspects(self, ids: Sequence[str]) -> set[str]:
-        found = self._connection.execute(
-            "SELECT id FROM suspects WHERE id IN (SELECT value FROM json_each(?))", (json_list(ids),)
-        )
-        return {str(id) for (id,) in found}
-
-    def touch(self, ids: Iterable[str]) -> None:
-        """Remembers channels that are to be counted afresh."""
-        self._connection.executemany("INSERT OR IGNORE INTO touched VALUES (?)", [(id,) for id in ids])
-
-    def touched(self) -> Iterator[list[str]]:
-        after = ""
-        while True:
-            ids = self._connection.execute(
-                "SELECT id FROM touched WHERE id > ? ORDER BY id LIMIT ?", (after, RECORD_BATCH)
-            ).fetchall()
-            if not ids:
-                return
-            yield [str(id) for (id,) in ids]
-            after = str(ids[-1][0])
 
     def note_stored(self, stored: StoredBytes) -> None:
         self._connection.execute("INSERT INTO stored VALUES (?, ?, ?, ?)", stored)

@@ -50,6 +50,9 @@ class SqliteTx:
     ) -> Sequence[str]:
         return sqlite_search.candidates(self._connection, subject, workspace_id, terms, limit)
 
+    async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
+        return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
+
 
 def perform(connection: apsw.Connection, operation: Callable[[Tx], Awaitable[T]], now: Moment) -> T:
     try:

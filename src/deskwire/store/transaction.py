@@ -36,6 +36,10 @@ class Tx(Protocol):
         """Ids of what carries all the terms, newest first as far as the index knows."""
         ...
 
+    async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
+        """Which ids after one and up to another something finds."""
+        ...
+
 
 class Store(Protocol):
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:

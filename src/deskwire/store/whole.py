@@ -179,7 +179,14 @@ EXISTING = {
             kind.table.c.workspace_id == bindparam("workspace_id"), Among(kind.table.c.id, "ids")
         )
     )
-    for kind in (kinds.MEMBERS, kinds.TEAMS, kinds.CONTACTS, kinds.CHANNELS, kinds.ATTACHMENTS)
+    for kind in (
+        kinds.MEMBERS,
+        kinds.TEAMS,
+        kinds.CONTACTS,
+        kinds.CHANNELS,
+        kinds.ATTACHMENTS,
+        kinds.MESSAGES,
+    )
 }
 JOINS: dict[str, Callable[[Tx, str, Sequence[str]], Awaitable[Joined]]] = {
     kinds.CONTACTS.noun: join_contact,
@@ -188,9 +195,18 @@ JOINS: dict[str, Callable[[Tx, str, Sequence[str]], Awaitable[Joined]]] = {
     kinds.MESSAGES.noun: join_message,
 }
 
+MEMBERS = Wholes(kinds.MEMBERS)
+TEAMS = Wholes(kinds.TEAMS)
 CONTACTS = Wholes(kinds.CONTACTS)
 CONTACT_TAGS = Wholes(kinds.CONTACT_TAGS)
 CHANNELS = Wholes(kinds.CHANNELS)
+CHANNEL_TAGS = Wholes(kinds.CHANNEL_TAGS)
 MESSAGES = Wholes(kinds.MESSAGES, "seq")
 ATTACHMENTS = Wholes(kinds.ATTACHMENTS, "file_key")
+TASKS = Wholes(kinds.TASKS)
+CAMPAIGNS = Wholes(kinds.CAMPAIGNS)
+MACROS = Wholes(kinds.MACROS)
+INTEGRATIONS = Wholes(kinds.INTEGRATIONS)
+WORKFLOWS = Wholes(kinds.WORKFLOWS)
+AI_AGENTS = Wholes(kinds.AI_AGENTS)
 VOICE_CALLS = Wholes(kinds.VOICE_CALLS)

@@ -15,6 +15,7 @@ from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.metrics import Metrics
+from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
 from deskwire.model import limits
 from deskwire.store.clock import system_clock
@@ -57,10 +58,14 @@ class Serving:
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(*GARBAGE_THRESHOLDS)
+                figures_sockets = self._listen_for_figures(place)
                 async with asyncio.TaskGroup() as tasks:
                     refreshing = tasks.create_task(refresh(metrics))
-                    figures = tasks.create_task(self._serve_figures(place, metrics, observer, stop))
-                    await server.serve(app, sockets, stop=stop, ready=ready)
+                    pages = site.metrics_pages(metrics.render, observer)
+                    figures = tasks.create_task(
+                        server.serve(pages, figures_sockets, stop=stop, ready=lambda: None)
+                    )
+                    await server.serve(app, sockets, stop=stop, ready=ready, note_refused=observer.refused)
                     refreshing.cancel()
                     figures.cancel()
         finally:
@@ -68,6 +73,7 @@ class Serving:
 
     def _site(self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str) -> site.Site:
         base_url = self.settings.public_url or own_url
+        api_url = base_url + PREFIX
         secret = secret_key(self.settings)
         downloads = Downloads(house.store, house.files, system_clock, derived(secret, "downloads"), base_url)
         api = Api(
@@ -85,22 +91,18 @@ class Serving:
                 house.store,
                 downloads,
                 observer,
-                openapi=msgspec.json.encode(openapi.document(ENDPOINTS, base_url, __version__)),
-                reference=reference.page(ENDPOINTS, base_url, __version__),
+                openapi=msgspec.json.encode(openapi.document(ENDPOINTS, api_url, __version__)),
+                reference=reference.page(ENDPOINTS, api_url, __version__),
                 metrics=metrics.render if self.settings.metrics == "on" else None,
             ),
         )
 
-    async def _serve_figures(
-        self, place: Place, metrics: Metrics, observer: RequestObserver, stop: asyncio.Event
-    ) -> None:
-        """On a port of their own; any one worker knows those of all."""
+    def _listen_for_figures(self, place: Place) -> list[socket.socket]:
+        """None unless they have a port of their own, where any one worker knows those of all."""
         address = self.settings.metrics
         if not isinstance(address, Address) or place.slot != 0:
-            return
-        sockets = listen(address.host, address.port)
-        pages = site.metrics_pages(metrics.render, observer)
-        await server.serve(pages, sockets, stop=stop, ready=lambda: None)
+            return []
+        return listen(address.host, address.port)
 
 
 def derived(secret: bytes, purpose: str) -> bytes:

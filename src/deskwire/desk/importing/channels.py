@@ -39,17 +39,17 @@ async def import_channels(work: Work) -> None:
             channel.tags = list(dict.fromkeys(channel.tags))
         ids = [channel.id for channel in channels]
         await work.tx.run(CHANGE_VERSION, workspace_id=work.workspace_id, ids=ids)
-        await put_all(work.tx, kinds.CHANNELS, work.workspace_id, channels)
+        await work.put_all(kinds.CHANNELS, channels)
         await link_tags(
             work, CHANNEL_CATALOGUE, channels, lambda channel: {"channel_created_at": channel.created_at}
         )
         await render_calls_of_channels(work, ids)
-        work.spool.touch(ids)
+        work.spool.touched.add(ids)
 
 
 async def count_messages(work: Work) -> None:
     """Gives every channel that the import touched its number of messages and the time of the last one."""
-    for ids in work.spool.touched():
+    for ids in work.spool.touched.batches():
         rows = await work.tx.all(COUNT_MESSAGES, workspace_id=work.workspace_id, ids=ids)
         found = {str(id): (count, last) for id, count, last in rows}
         kept = await whole.CHANNELS.among(work.tx, work.workspace_id, ids)

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, null, select, update
 
 from deskwire.desk.importing.work import Reference, Work, records
 from deskwire.model.messages import MessageRecord
 from deskwire.model.search import message_terms
 from deskwire.store import kinds, whole
-from deskwire.store.records import row_of
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Among, Statement
 from deskwire.store.tables import CHANNELS, MESSAGE_ATTACHMENTS, MESSAGES
@@ -35,7 +34,7 @@ PLACES = Statement(
 LEAVE_CHANNEL = Statement(
     update(MESSAGES)
     .where(MESSAGES.c.workspace_id == bindparam("workspace_id"), Among(MESSAGES.c.id, "ids"))
-    .values(seq=None, client_request_id=None)
+    .values(seq=null(), client_request_id=null())
 )
 LAST_NUMBERS = Statement(
     select(CHANNELS.c.id, CHANNELS.c.last_seq).where(
@@ -46,6 +45,20 @@ SET_LAST_NUMBER = Statement(
     update(CHANNELS)
     .where(CHANNELS.c.workspace_id == bindparam("workspace_id"), CHANNELS.c.id == bindparam("channel"))
     .values(last_seq=bindparam("last_seq"))
+)
+NUMBERED = Statement(
+    select(MESSAGES.c.id, MESSAGES.c.seq)
+    .where(
+        MESSAGES.c.workspace_id == bindparam("workspace_id"),
+        MESSAGES.c.channel_id == bindparam("channel"),
+        MESSAGES.c.seq.is_not(None),
+    )
+    .order_by(MESSAGES.c.seq.desc())
+)
+SET_NUMBER = Statement(
+    update(MESSAGES)
+    .where(MESSAGES.c.workspace_id == bindparam("workspace_id"), MESSAGES.c.id == bindparam("message"))
+    .values(seq=bindparam("seq"))
 )
 UNLINK_ATTACHMENTS = Statement(
     delete(MESSAGE_ATTACHMENTS).where(
@@ -64,16 +77,11 @@ async def import_messages(work: Work) -> None:
         await leave_channels(work, messages, before)
         await name_attachments(work, messages)
         numbers = await numbered_seqs(work, messages, before)
-        await work.tx.many(
-            kinds.MESSAGES.upsert,
-            [
-                row_of(kinds.MESSAGES, work.workspace_id, message, seq=seq)
-                for message, seq in zip(messages, numbers, strict=True)
-            ],
-        )
+        await work.put_all(kinds.MESSAGES, messages, seq=numbers)
         await link_attachments(work, messages)
         await work.tx.index(Subject.MESSAGES, work.workspace_id, entries(work, messages))
-        work.spool.touch({message.channel_id for message in messages})
+        work.spool.touched.add({message.channel_id for message in messages})
+    await close_gaps(work)
 
 
 def attachment_ids(message: MessageRecord) -> list[str]:
@@ -94,7 +102,8 @@ async def leave_channels(work: Work, messages: Sequence[MessageRecord], before: 
     moved = [one.id for one in messages if one.id in before and before[one.id].channel_id != one.channel_id]
     if not moved:
         return
-    work.spool.touch({before[id].channel_id for id in moved})
+    work.spool.touched.add({before[id].channel_id for id in moved})
+    work.spool.left.add({before[id].channel_id for id in moved})
     await work.tx.run(LEAVE_CHANNEL, workspace_id=work.workspace_id, ids=moved)
     for id in moved:
         del before[id]
@@ -131,6 +140,23 @@ async def numbered_seqs(
         ],
     )
     return seqs
+
+
+async def close_gaps(work: Work) -> None:
+    """Where messages have left a channel, the others move up, so that its last number stays the last."""
+    for ids in work.spool.left.batches():
+        for id, last in await work.tx.all(LAST_NUMBERS, workspace_id=work.workspace_id, ids=ids):
+            assert isinstance(last, int)
+            rows = await work.tx.all(NUMBERED, workspace_id=work.workspace_id, channel=str(id))
+            # From the highest down, so that no number is ever taken twice.
+            await work.tx.many(
+                SET_NUMBER,
+                [
+                    {"workspace_id": work.workspace_id, "message": message_id, "seq": last - place}
+                    for place, (message_id, seq) in enumerate(rows)
+                    if seq != last - place
+                ],
+            )
 
 
 async def link_attachments(work: Work, messages: Sequence[MessageRecord]) -> None:
