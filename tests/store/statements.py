@@ -2,11 +2,11 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 import deskwire
-from deskwire.store.statement import Statement
+from deskwire.store.statement import ALL_STATEMENTS, Statement
 
 # `python -m deskwire` begins to run when it is imported.
 PROGRAMS = {"deskwire.__main__"}
@@ -16,8 +16,11 @@ def named_statements() -> dict[str, Statement]:
     found: dict[int, tuple[str, Statement]] = {}
     for module in modules():
         for name, value in vars(module).items():
-            for suffix, statement in statements_in(value):
-                found.setdefault(id(statement), (f"{module.__name__}.{name}{suffix}", statement))
+            for suffix, statement in statements_in(value) if value is not ALL_STATEMENTS else ():
+                path = f"{module.__name__}.{name}{suffix}"
+                # What holds what another module has made is further away from it.
+                if id(statement) not in found or len(path) < len(found[id(statement)][0]):
+                    found[id(statement)] = (path, statement)
     return dict(found.values())
 
 
@@ -30,17 +33,21 @@ def modules() -> list[ModuleType]:
 
 def statements_in(value: object) -> Iterator[tuple[str, Statement]]:
     """The statement that a value is, or those that it holds."""
+    held: Iterable[tuple[str, object]]
     match value:
         case Statement():
             yield "", value
-        case dict():
-            for key, held in value.items():
-                for suffix, statement in statements_in(held):
-                    yield f"[{key}]{suffix}", statement
+            return
         case type() | ModuleType():
             return
+        case dict():
+            held = [(f"[{key}]", one) for key, one in value.items()]
+        case list() | tuple():
+            held = [(f"[{at}]", one) for at, one in enumerate(value)]
         case _ if type(value).__module__.startswith("deskwire."):
-            for name, held in getattr(value, "__dict__", {}).items():
-                if isinstance(held, Statement | dict):
-                    for suffix, statement in statements_in(held):
-                        yield f".{name}{suffix}", statement
+            held = [(f".{name}", one) for name, one in getattr(value, "__dict__", {}).items()]
+        case _:
+            return
+    for suffix, one in held:
+        for more, statement in statements_in(one):
+            yield suffix + more, statement

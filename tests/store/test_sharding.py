@@ -1,4 +1,4 @@
-"""Everything that grows can be sharded by its workspace: its keys begin with it, and its statements name it."""
+"""What grows can be sharded by its workspace: its keys begin with it, and its statements name it."""
 
 import pytest
 from sqlalchemy import ForeignKeyConstraint, Table, UniqueConstraint
