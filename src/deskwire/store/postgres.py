@@ -25,6 +25,8 @@ CONNECT_TIMEOUT_S = 3.0
 ACQUIRE_TIMEOUT_S = 3.0
 COMMAND_TIMEOUT_S = 30.0
 ANALYSE_TIMEOUT_S = 600.0
+# More than the project has, so that each is prepared once.
+STATEMENTS = 512
 ATTEMPTS = 5
 CONFLICT_PAUSE_S = 0.01
 # Named, since a server may be set to another one.
@@ -209,6 +211,7 @@ async def open_postgres(url: str, clock: Clock, connections: int = POOL_CONNECTI
             max_size=connections,
             timeout=CONNECT_TIMEOUT_S,
             command_timeout=COMMAND_TIMEOUT_S,
+            statement_cache_size=STATEMENTS,
             connection_class=PlainConnection,
             init=prepare,
         )
