@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import structlog
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from deskwire.api import envelope
 from deskwire.api.authentication import Authentication
-from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links
+from deskwire.api.bodies import Body
+from deskwire.api.body_parser import BodyParser
+from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made
 from deskwire.api.parameters import Query, QueryParser
 from deskwire.api.request_id import REQUEST_ID, request_id_of
 from deskwire.api.routes import MethodNotAllowed, Routes
@@ -19,6 +22,7 @@ from deskwire.desk.pages import Page
 from deskwire.model import cursors
 from deskwire.model.errors import DeskError, Unavailable, invalid_query, not_found
 from deskwire.model.ids import parse_id
+from deskwire.model.limits import MAX_BODY_BYTES
 from deskwire.model.messages import Attachment
 from deskwire.model.tokens import Token
 from deskwire.store.clock import Clock
@@ -32,6 +36,7 @@ JSON: Headers = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 ]
+NO_BODY: Headers = [(b"cache-control", b"no-store")]
 UNKNOWN_ROUTE = "unknown"
 
 log = structlog.get_logger()
@@ -48,7 +53,7 @@ class Observer(Protocol):
 class Request:
     """What is known of a request so far; the observer is told of it when it is answered."""
 
-    __slots__ = ("authorization", "id", "method", "path", "query", "route", "token")
+    __slots__ = ("authorization", "content_type", "id", "length", "method", "path", "query", "route", "token")
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -57,6 +62,8 @@ class Request:
         self.route = UNKNOWN_ROUTE
         self.token: Token | None = None
         self.authorization: bytes | None = None
+        self.content_type = b""
+        self.length = 0
         sent_id: bytes | None = None
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -64,6 +71,10 @@ class Request:
                 self.authorization = value if self.authorization is None else b""
             elif name == b"x-request-id":
                 sent_id = value
+            elif name == b"content-type":
+                self.content_type = value
+            elif name == b"content-length":
+                self.length = int(value)
         self.id = request_id_of(sent_id)
 
 
@@ -77,11 +88,16 @@ class Api:
         cursor_key: bytes,
         links: Links,
         observer: Observer,
+        max_body: int = MAX_BODY_BYTES,
     ) -> None:
         self._routes = Routes(endpoints)
         self._parsers: dict[type[Query], QueryParser[Query]] = {
             endpoint.query: QueryParser(endpoint.query) for endpoint in endpoints
         }
+        self._body_parsers: dict[type[Body], BodyParser[Body]] = {
+            endpoint.body: BodyParser(endpoint.body) for endpoint in endpoints if endpoint.body is not None
+        }
+        self._max_body = max_body
         self._store = store
         self._clock = clock
         self._authentication = authentication
@@ -93,7 +109,10 @@ class Api:
         started = time.perf_counter()
         request = Request(scope)
         REQUEST_ID.set(request.id)
-        status, headers, body = await self._answer(request)
+        try:
+            status, headers, body = await self._answer(request, receive)
+        except ClientDisconnect:
+            return
         await send(
             {
                 "type": "http.response.start",
@@ -115,11 +134,13 @@ class Api:
             request.token,
         )
 
-    async def _answer(self, request: Request) -> tuple[int, Headers, bytes]:
+    async def _answer(self, request: Request, receive: Receive) -> tuple[int, Headers, bytes]:
         try:
-            return 200, JSON, await self._perform(request)
+            return await self._perform(request, receive)
         except DeskError as error:
             return failure(error)
+        except ClientDisconnect:
+            raise
         except Unavailable as error:
             log.warning("unavailable", reason=str(error))
             return failure(DeskError("UNAVAILABLE", "The service cannot answer just now; try again shortly."))
@@ -127,7 +148,7 @@ class Api:
             log.exception("failed", method=request.method, route=request.route)
             return failure(DeskError("INTERNAL", ""))
 
-    async def _perform(self, request: Request) -> bytes:
+    async def _perform(self, request: Request, receive: Receive) -> tuple[int, Headers, bytes]:
         endpoint, id = self._routes.find(request.method, request.path)
         request.route = endpoint.path
         token = request.token = await self._authentication.authenticate(request.authorization)
@@ -135,16 +156,29 @@ class Api:
         call = Call(token, parsed_id(endpoint, id), self._parsers[endpoint.query].parse(request.query))
         if endpoint.is_paged:
             call.after = self._position(endpoint, call)
-        return await self._enveloped(endpoint, call, await self._operate(endpoint, call))
+        if endpoint.body is not None:
+            raw = await read_body(request, receive, self._max_body)
+            call.body = self._body_parsers[endpoint.body].parse(raw)
+        answer = await self._operate(endpoint, call)
+        if answer is None:
+            return 204, NO_BODY, b""
+        status = endpoint.status if isinstance(answer, Made) else 200
+        return status, JSON, await self._enveloped(endpoint, call, answer)
 
     async def _operate(self, endpoint: Endpoint, call: Call) -> Answer:
+        if endpoint.is_write:
+            return await self._store.write(lambda tx: endpoint.operation(tx, call))
         read = self._store.read_aside if endpoint.aside(call) else self._store.read
         return await read(lambda tx: endpoint.operation(tx, call))
 
-    async def _enveloped(self, endpoint: Endpoint, call: Call, answer: Answer) -> bytes:
+    async def _enveloped(
+        self, endpoint: Endpoint, call: Call, answer: bytes | Made | list[bytes] | Page | KeptAttachment
+    ) -> bytes:
         match answer:
             case bytes():
                 return envelope.of_object(answer)
+            case Made():
+                return envelope.of_object(answer.document)
             case list():
                 return envelope.of_array(answer)
             case Page():
@@ -172,6 +206,33 @@ class Api:
         if page.next is None:
             return None
         return cursors.encode(self._cursor_key, cursor_scope(endpoint, call), page.next, self._clock())
+
+
+async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes:
+    """What is too long is refused before it is read, or as soon as it is."""
+    too_long = DeskError("PAYLOAD_TOO_LARGE", f"The body is longer than {max_bytes} bytes.")
+    if request.length > max_bytes:
+        raise too_long
+    chunks: list[bytes] = []
+    length = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        length += len(chunks[-1])
+        if length > max_bytes:
+            raise too_long
+        if not message.get("more_body", False):
+            break
+    body = b"".join(chunks)
+    if body and not is_json(request.content_type):
+        raise DeskError("UNSUPPORTED_MEDIA_TYPE", "The body must be sent as application/json.")
+    return body
+
+
+def is_json(content_type: bytes) -> bool:
+    return content_type.partition(b";")[0].strip().lower() == b"application/json"
 
 
 def cursor_scope(endpoint: Endpoint, call: Call) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
+from deskwire.api.bodies import Body
 from deskwire.api.parameters import Query
 from deskwire.desk.attachments import KeptAttachment
 from deskwire.desk.pages import Page
@@ -30,6 +31,7 @@ class Call:
     token: Token
     id: str
     query: Any
+    body: Any = None
     after: Position | None = None
 
     @property
@@ -44,9 +46,16 @@ class Answers(Enum):
     ARRAY = "a list of objects, all at once"
     PAGE = "a page of a list"
     KEPT_ATTACHMENT = "an attachment, to which its download link is still to be added"
+    NOTHING = "no body"
 
 
-Answer = bytes | list[bytes] | Page | KeptAttachment
+class Made(NamedTuple):
+    """An object that this request has made."""
+
+    document: bytes
+
+
+Answer = bytes | Made | list[bytes] | Page | KeptAttachment | None
 
 
 class BadId(Enum):
@@ -67,6 +76,9 @@ class Endpoint:
     summary: str
     description: str = ""
     query: type[Query] = Query
+    body: type[Body] | None = None
+    # The status of a success; an object that was there already is answered with 200 instead.
+    status: int = 200
     bad_id: BadId = BadId.NOT_FOUND
     noun: str = ""
     # A read that may be long runs beside the event loop on an embedded database.
@@ -74,6 +86,10 @@ class Endpoint:
     # None: a cursor of this list never expires.
     cursor_lifetime_us: int | None = None
     errors: tuple[Code, ...] = ()
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "GET"
 
     @property
     def is_paged(self) -> bool:

@@ -7,7 +7,7 @@ import asyncpg
 
 from deskwire.model.errors import Unavailable
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 
 
 def sqlite_version(connection: apsw.Connection) -> str | None:
