@@ -55,7 +55,7 @@ def migrate_sqlite(path: Path) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             version = sqlite_version(connection)
             if version != SCHEMA:
-                connection.execute(script("sqlite", version))
+                connection.execute(script("sqlite", version)).fetchall()
             connection.execute("COMMIT")
         finally:
             connection.close(True)
