@@ -9,7 +9,7 @@ import pytest
 
 from deskwire.cli.command import Group, Later
 from deskwire.cli.commands import build_commands
-from deskwire.cli.house import OpenHouse, Option, SettingsError
+from deskwire.cli.house import OpenHouse, Option, OptionError, SettingsError, StartError
 from tests.cli.conftest import Deskwire, caller
 
 ID = "018f3e1c-7c2a-7b11-9a53-000000000001"
@@ -32,10 +32,6 @@ class ToldHouse:
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
     ) -> int:
         self.tell(("serve", options, host, port, demo, workers, delivery))
-        return 0
-
-    def work(self, options: Mapping[str, str]) -> int:
-        self.tell(("work", options))
         return 0
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
@@ -71,13 +67,8 @@ def test_serve_hands_its_options_and_the_settings_to_the_house(house: ToldHouse,
     assert house.told == [("serve", {"data-dir": "d", "max-body": "1MiB"}, "::1", 0, True, 3, False)]
 
 
-def test_the_worker_is_told_where_the_data_are(house: ToldHouse, deskwire: Deskwire) -> None:
-    assert deskwire("worker", "--database-url", "postgresql://db/x", "--data-dir", "d").code == 0
-    assert house.told == [("work", {"database-url": "postgresql://db/x", "data-dir": "d"})]
-
-
 def test_only_serve_takes_every_setting(deskwire: Deskwire) -> None:
-    assert "--max-body" in deskwire("worker", "--max-body", "1MiB").complaint
+    assert "--max-body" in deskwire("migrate", "--max-body", "1MiB").complaint
 
 
 @pytest.mark.parametrize(
@@ -173,16 +164,24 @@ def test_without_a_command_the_help_is_shown_as_wrong_usage(
     assert "Commands:" in shown.err
 
 
-def test_a_setting_that_cannot_be_used_is_wrong_usage(house: ToldHouse, deskwire: Deskwire) -> None:
-    house.failure = SettingsError("--max-body must be a positive number of bytes")
+def test_an_option_that_cannot_be_used_is_wrong_usage(house: ToldHouse, deskwire: Deskwire) -> None:
+    house.failure = OptionError("--max-body must be a positive number of bytes")
     refused = deskwire("serve", "--max-body", "x")
     assert (refused.code, refused.complaint) == (2, "--max-body must be a positive number of bytes")
 
 
-@pytest.mark.parametrize("command", ["serve", "worker"])
-def test_ctrl_c_ends_what_runs_until_then_as_done(house: ToldHouse, deskwire: Deskwire, command: str) -> None:
+@pytest.mark.parametrize("failure", [SettingsError("DESKWIRE_X is not a setting"), StartError("in use")])
+def test_what_keeps_the_program_from_starting_is_a_failure(
+    house: ToldHouse, deskwire: Deskwire, failure: Exception
+) -> None:
+    house.failure = failure
+    failed = deskwire("serve")
+    assert (failed.code, failed.complaint) == (1, str(failure))
+
+
+def test_ctrl_c_ends_serving_as_done(house: ToldHouse, deskwire: Deskwire) -> None:
     house.failure = KeyboardInterrupt()
-    assert deskwire(command) == (0, "", "")
+    assert deskwire("serve") == (0, "", "")
 
 
 def test_ctrl_c_interrupts_anything_else(house: ToldHouse, deskwire: Deskwire) -> None:

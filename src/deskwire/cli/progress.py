@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[Callable[[int, int], None]]:
+def progress(doing: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Gives the function to be told how much is done, and of how much."""
     bar = Progress(
         TextColumn(doing),
@@ -18,9 +18,10 @@ def progress(doing: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        redirect_stdout=False,
+        # What is printed meanwhile stands above the bar, but goes nowhere else than it would.
+        redirect_stdout=sys.stdout.isatty(),
         redirect_stderr=False,
-        disable=not sys.stderr.isatty(),
+        disable=hidden or not sys.stderr.isatty(),
     )
     task = bar.add_task(doing, total=None)
     with bar:

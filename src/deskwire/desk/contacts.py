@@ -6,6 +6,7 @@ from deskwire.desk.pages import Page, cut, list_page
 from deskwire.desk.reading import find
 from deskwire.model.contact_text import contact_needle, contact_parts
 from deskwire.model.cursors import Position
+from deskwire.model.limits import CONTACT_FIELD_FOLDED_CHARACTERS
 from deskwire.model.search import term_prefix
 from deskwire.store import kinds
 from deskwire.store.records import FIRST, document
@@ -67,12 +68,15 @@ TAGS_OF = Statement(
 async def list_contacts(tx: Tx, workspace_id: str, q: str | None, limit: int, after: Position | None) -> Page:
     if not q:
         return await list_page(tx, kinds.CONTACTS, workspace_id, limit, after)
+    needle = contact_needle(q)
+    if len(needle) > CONTACT_FIELD_FOLDED_CHARACTERS:
+        return Page([])
     position = after or FIRST
     values: dict[str, Value] = {
         "workspace_id": workspace_id,
         "created_at": position.created_at,
         "id": position.id,
-        "pattern": like_pattern(contact_needle(q)),
+        "pattern": like_pattern(needle),
         "limit": limit + 1,
     }
     parts = contact_parts(term_prefix(workspace_id), q)

@@ -23,6 +23,8 @@ RECORD_LINE_BYTES = 16 * 1024 * 1024
 RECORD_BATCH = 1_000
 RECORD_BATCH_BYTES = 2 * 1024 * 1024
 BAD_LINES_SHOWN = 100
+# No name, e-mail address or phone number is longer once it is folded, so nothing longer is looked for.
+CONTACT_FIELD_FOLDED_CHARACTERS = 1_000
 
 AI_FAILOVER_MINIMUM_S = 10
 AI_FAILOVER_MAXIMUM_S = 300

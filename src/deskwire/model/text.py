@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
 
 import msgspec
 
@@ -47,17 +49,31 @@ def terms(prefix: str, text: str) -> list[str]:
     `w` and a word, `p` and each pair of its characters (the last character alone, too, so that `p` and any
     character is the beginning of a term), `t` and each triple.
     """
-    distinct = dict.fromkeys(words(text))
-    whole = [_whole(prefix, word) for word in distinct]
-    return whole + part_terms(prefix, distinct)
+    cut_words = [
+        _terms_of_word(prefix, word) if len(word) <= _COMMON_CHARACTERS else _terms_of(prefix, word)
+        for word in words(text)
+    ]
+    return list(dict.fromkeys(chain.from_iterable(cut_words)))
 
 
 def part_terms(prefix: str, runs: Iterable[str]) -> list[str]:
     """The distinct pairs, ends and triples of the runs, as an index keeps them."""
+    return list(dict.fromkeys(chain.from_iterable(_parts_of(prefix, run) for run in runs)))
+
+
+def _terms_of(prefix: str, word: str) -> list[str]:
+    return [_whole(prefix, word), *_parts_of(prefix, word)]
+
+
+def _parts_of(prefix: str, run: str) -> list[str]:
     pair, triple = prefix + "p", prefix + "t"
-    pairs = [pair + run[at : at + 2] for run in runs for at in range(len(run))]
-    triples = [triple + run[at : at + 3] for run in runs for at in range(len(run) - 2)]
-    return [*dict.fromkeys(pairs), *dict.fromkeys(triples)]
+    pairs = [pair + run[at : at + 2] for at in range(len(run))]
+    return pairs + [triple + run[at : at + 3] for at in range(len(run) - 2)]
+
+
+# Most words of a text were cut a moment ago in another one; those longer than this seldom come again.
+_COMMON_CHARACTERS = 16
+_terms_of_word = lru_cache(maxsize=8192)(_terms_of)
 
 
 def query(prefix: str, text: str) -> Query | None:

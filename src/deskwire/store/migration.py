@@ -1,6 +1,7 @@
 """Bringing a database to this version: Alembic writes the script, the bare drivers run it at once."""
 
 import io
+import time
 from pathlib import Path
 
 import apsw
@@ -8,19 +9,24 @@ import asyncpg
 from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 
 from deskwire.model.errors import Unavailable
-from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S
-from deskwire.store.schema import SCHEMA, postgres_version, sqlite_version
+from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S, ISOLATION, reason
+from deskwire.store.schema import SCHEMA, postgres_version, sqlite_version, what_to_do
+from deskwire.store.sqlite_file import unavailable
 
-SQLITE_LOCK_WAIT_MS = 30_000
+SQLITE_LOCK_WAIT_S = 30.0
+SQLITE_LOCK_RETRY_S = 0.02
 # Two processes that migrate at once meet at this advisory lock; the number has no other meaning.
 POSTGRES_LOCK = 0x6465736B77697265
+SQLITE_DIALECT = "sqlite"
+POSTGRES_DIALECT = "postgresql"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def script(dialect: str, version: str | None) -> str:
-    """The statements that lead from a version of the schema to this one."""
+def script(dialect: str, version: str | None, target: str = "head") -> str:
+    """The statements that lead from a version of the schema to another one, to this program's unless told."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
@@ -29,10 +35,10 @@ def script(dialect: str, version: str | None) -> str:
     with EnvironmentContext(
         config,
         directory,
-        fn=lambda current, _context: directory._upgrade_revs("head", current),
+        fn=lambda current, _context: directory._upgrade_revs(target, current),
         as_sql=True,
         starting_rev=version,
-        destination_rev="head",
+        destination_rev=target,
     ) as environment:
         environment.configure(
             dialect_name=dialect,
@@ -44,24 +50,13 @@ def script(dialect: str, version: str | None) -> str:
     return written.getvalue()
 
 
-def migrate_sqlite(path: Path) -> bool:
+def migrate_sqlite(path: Path, lock_wait_s: float = SQLITE_LOCK_WAIT_S) -> bool:
     """True when there was something to do."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = apsw.Connection(str(path))
-        connection.set_busy_timeout(SQLITE_LOCK_WAIT_MS)
-        try:
-            connection.pragma("journal_mode", "wal")
-            connection.execute("BEGIN IMMEDIATE")
-            version = sqlite_version(connection)
-            if version != SCHEMA:
-                connection.execute(script("sqlite", version)).fetchall()
-            connection.execute("COMMIT")
-        finally:
-            connection.close(True)
+        return upgrade_sqlite(path, time.monotonic() + lock_wait_s)
     except (apsw.Error, OSError) as error:
-        raise Unavailable(f"the database {path} cannot be migrated: {error}") from error
-    return version != SCHEMA
+        raise unavailable(path, error) from error
 
 
 async def migrate_postgres(url: str) -> bool:
@@ -69,13 +64,46 @@ async def migrate_postgres(url: str) -> bool:
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_S)
         try:
-            async with connection.transaction():
+            # Whoever waited for the lock has to see what was committed meanwhile.
+            async with connection.transaction(isolation=ISOLATION):
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", POSTGRES_LOCK)
-                version = await postgres_version(connection)
-                if version != SCHEMA:
-                    await connection.execute(script("postgresql", version))
+                statements = way(POSTGRES_DIALECT, await postgres_version(connection))
+                if statements is not None:
+                    await connection.execute(statements)
         finally:
             await connection.close()
     except (*AWAY, asyncpg.PostgresError, ValueError) as error:
-        raise Unavailable(f"PostgreSQL cannot be migrated: {error or type(error).__name__}") from error
-    return version != SCHEMA
+        raise Unavailable(f"PostgreSQL cannot be migrated: {reason(error)}") from error
+    return statements is not None
+
+
+def upgrade_sqlite(path: Path, give_up_at: float) -> bool:
+    while True:
+        connection = apsw.Connection(str(path))
+        try:
+            connection.pragma("journal_mode", "wal")
+            connection.execute("BEGIN IMMEDIATE")
+            statements = way(SQLITE_DIALECT, sqlite_version(connection))
+            if statements is not None:
+                connection.execute(statements)
+            connection.execute("COMMIT")
+            return statements is not None
+        except apsw.BusyError:
+            # SQLite itself does not wait where two processes turn to the write-ahead log at once.
+            if time.monotonic() > give_up_at:
+                raise
+        finally:
+            connection.close(True)
+        time.sleep(SQLITE_LOCK_RETRY_S)
+
+
+def way(dialect: str, version: str | None) -> str | None:
+    """The statements that lead here, and None from here."""
+    if version == SCHEMA:
+        return None
+    if version is not None and version > SCHEMA:
+        raise Unavailable(what_to_do(version))
+    try:
+        return script(dialect, version)
+    except CommandError as error:
+        raise Unavailable(f"the database's schema {version} is none of Deskwire's: {error}") from error

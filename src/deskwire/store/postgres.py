@@ -1,11 +1,13 @@
 """The engine for several machines: PostgreSQL through asyncpg with a pool."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import asyncpg
+from asyncpg.pool import PoolConnectionProxy
 
 from deskwire.model.errors import Unavailable
 from deskwire.model.moments import Moment
@@ -22,24 +24,47 @@ POOL_CONNECTIONS = 10
 CONNECT_TIMEOUT_S = 3.0
 ACQUIRE_TIMEOUT_S = 3.0
 COMMAND_TIMEOUT_S = 30.0
+ANALYSE_TIMEOUT_S = 600.0
 ATTEMPTS = 5
+CONFLICT_PAUSE_S = 0.01
+# Named, since a server may be set to another one.
+ISOLATION: Final = "read_committed"
 
-AWAY = (
-    OSError,
-    asyncio.TimeoutError,
+# The connection is gone; another one may be had.
+LOST = (
+    ConnectionError,
     asyncpg.PostgresConnectionError,
-    asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.IdleSessionTimeoutError,
+)
+AWAY = (
+    *LOST,
+    OSError,
+    asyncio.TimeoutError,
+    asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
-    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.PostgresSystemError,
     asyncpg.InternalServerError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.TransactionTimeoutError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InterfaceError,
 )
-CONFLICTS = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+# The operation is run again from its start: it met another one, or a migration changed what it had prepared.
+CONFLICTS = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.InvalidCachedStatementError,
+    asyncpg.OutdatedSchemaCacheError,
+)
+
+
+class ConnectionLost(Unavailable):
+    """What it was used for last may be tried on another one."""
 
 
 class PlainConnection(asyncpg.Connection):
@@ -78,6 +103,9 @@ class PostgresTx:
     ) -> Sequence[str]:
         return await postgres_search.candidates(self._connection, subject, workspace_id, terms, limit)
 
+    async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
+        return await postgres_search.indexed(self._connection, subject, workspace_id, after, until)
+
 
 class PostgresStore:
     def __init__(self, pool: asyncpg.Pool, clock: Clock) -> None:
@@ -85,21 +113,32 @@ class PostgresStore:
         self._clock = clock
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        async with self._connection() as connection:
-            return await operation(PostgresTx(connection, self._clock()))
+        try:
+            return await self._read(operation)
+        except ConnectionLost:
+            # A read leaves nothing behind, so it costs nobody anything to run it once more.
+            return await self._read(operation)
 
     async def read_aside(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         return await self.read(operation)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 1
+        while True:
+            has_begun = False
             try:
-                async with self._connection() as connection, connection.transaction():
+                async with self._connection() as connection, connection.transaction(isolation=ISOLATION):
+                    has_begun = True
                     return await operation(PostgresTx(connection, self._clock()))
+            except ConnectionLost:
+                # Before its BEGIN was answered nothing was done; after that, nobody knows.
+                if has_begun or attempt == ATTEMPTS:
+                    raise
             except CONFLICTS as error:
                 if attempt == ATTEMPTS:
                     raise Unavailable(f"too many writes met each other: {error}") from error
-        raise AssertionError("the last attempt returns or raises")
+                await asyncio.sleep(random.uniform(0, CONFLICT_PAUSE_S * attempt))
+            attempt += 1
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Tx]:
@@ -107,7 +146,13 @@ class PostgresStore:
             self._connection() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
+            # BEGIN alone does not yet settle which moment it is.
+            await connection.execute("SELECT 1")
             yield PostgresTx(connection, self._clock())
+
+    async def analyse(self) -> None:
+        async with self._connection() as connection:
+            await connection.execute("ANALYZE", timeout=ANALYSE_TIMEOUT_S)
 
     async def close(self) -> None:
         try:
@@ -115,13 +160,35 @@ class PostgresStore:
         except AWAY:
             self.pool.terminate()
 
+    async def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        async with self._connection() as connection:
+            return await operation(PostgresTx(connection, self._clock()))
+
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
+        proxy = await self._acquire()
+        connection = cast(asyncpg.Connection, proxy)
         try:
-            async with self.pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
-                yield cast(asyncpg.Connection, connection)
+            try:
+                yield connection
+            finally:
+                is_closed = has_closed(connection)
+                await self.pool.release(proxy, timeout=CONNECT_TIMEOUT_S)
+        except LOST as error:
+            raise ConnectionLost(in_words(error)) from error
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+            # It is raised for a connection that was closed, and for mistakes of ours.
+            if not is_closed:
+                raise
+            raise ConnectionLost(in_words(error)) from error
         except AWAY as error:
-            raise Unavailable(f"PostgreSQL cannot be used: {error or type(error).__name__}") from error
+            raise Unavailable(in_words(error)) from error
+
+    async def _acquire(self) -> PoolConnectionProxy:
+        try:
+            return await self.pool.acquire(timeout=ACQUIRE_TIMEOUT_S)
+        except (*AWAY, asyncpg.PostgresError) as error:
+            raise Unavailable(in_words(error)) from error
 
 
 async def open_postgres(url: str, clock: Clock, connections: int = POOL_CONNECTIONS) -> PostgresStore:
@@ -136,7 +203,7 @@ async def open_postgres(url: str, clock: Clock, connections: int = POOL_CONNECTI
             init=prepare,
         )
     except (*AWAY, asyncpg.PostgresError, ValueError) as error:
-        raise Unavailable(f"PostgreSQL cannot be reached: {error or type(error).__name__}") from error
+        raise Unavailable(f"PostgreSQL cannot be reached: {reason(error)}") from error
     return PostgresStore(pool, clock)
 
 
@@ -144,3 +211,20 @@ async def prepare(connection: asyncpg.Connection) -> None:
     """Ids travel as the text that they are everywhere else; statements here are too short to be compiled."""
     await connection.execute("SET jit = off")
     await connection.set_type_codec("uuid", schema="pg_catalog", encoder=str, decoder=str, format="text")
+
+
+def has_closed(connection: asyncpg.Connection) -> bool:
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:
+        # The pool has taken it back already, which it does with what was closed.
+        return True
+
+
+def in_words(error: Exception) -> str:
+    return f"PostgreSQL cannot be used: {reason(error)}"
+
+
+def reason(error: Exception) -> str:
+    """In one line; a timeout has no words of its own."""
+    return " ".join(str(error).split()) or type(error).__name__

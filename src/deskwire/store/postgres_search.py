@@ -36,6 +36,18 @@ async def candidates(
     return [row[0] for row in found]
 
 
+async def indexed(
+    connection: asyncpg.Connection, subject: Subject, workspace_id: str, after: str, until: str
+) -> Sequence[str]:
+    found = await connection.fetch(
+        f"SELECT id FROM {subject.value}_terms WHERE workspace_id = $1 AND id > $2 AND id <= $3",
+        workspace_id,
+        after,
+        until,
+    )
+    return [row[0] for row in found]
+
+
 def expression(terms: Parts) -> str:
     exact = [quoted(term) for term in terms.exact]
     return " & ".join(exact + [quoted(prefix) + ":*" for prefix in terms.prefixes])

@@ -17,6 +17,13 @@ def sqlite_version(connection: apsw.Connection) -> str | None:
     return None if version is None else str(version)
 
 
+def has_schema(connection: apsw.Connection) -> bool:
+    try:
+        return sqlite_version(connection) == SCHEMA
+    except apsw.Error:
+        return False
+
+
 async def postgres_version(connection: asyncpg.Connection) -> str | None:
     if await connection.fetchval("SELECT to_regclass('alembic_version')") is None:
         return None

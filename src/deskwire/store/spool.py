@@ -28,8 +28,42 @@ class StoredBytes(NamedTuple):
     replaced_key: str | None
 
 
+class IdSet:
+    """A set of ids that may be large."""
+
+    def __init__(self, connection: apsw.Connection, table: str) -> None:
+        self._connection = connection
+        self._table = table
+        connection.execute(f"CREATE TABLE {table} (id TEXT PRIMARY KEY) WITHOUT ROWID")
+
+    def add(self, ids: Iterable[str]) -> None:
+        self._connection.executemany(f"INSERT OR IGNORE INTO {self._table} VALUES (?)", [(id,) for id in ids])
+
+    def among(self, ids: Sequence[str]) -> set[str]:
+        """Those of the ids that are in it."""
+        found = self._connection.execute(
+            f"SELECT id FROM {self._table} WHERE id IN (SELECT value FROM json_each(?))", (json_list(ids),)
+        )
+        return {str(id) for (id,) in found}
+
+    def batches(self) -> Iterator[list[str]]:
+        after = ""
+        while True:
+            rows = self._connection.execute(
+                f"SELECT id FROM {self._table} WHERE id > ? ORDER BY id LIMIT ?", (after, RECORD_BATCH)
+            ).fetchall()
+            if not rows:
+                return
+            yield [str(id) for (id,) in rows]
+            after = str(rows[-1][0])
+
+
 class Spool:
-    """Its memory stays as it is, however long the file: what it holds is on disk until it is closed."""
+    """Its memory stays as it is, however long the file: what it holds is on disk until it is closed.
+
+    Beside the lines it remembers `suspects`, ids whose own line is bad; `touched`, channels to be counted
+    afresh; and `left`, channels that a message has left.
+    """
 
     def __init__(self, kinds: Iterable[str]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="deskwire-import-")
@@ -49,8 +83,9 @@ class Spool:
         self._connection.execute(
             "CREATE TABLE stored (id TEXT PRIMARY KEY, file_key TEXT, size_bytes INTEGER, replaced_key TEXT)"
         )
-        for table in ("suspects", "touched"):
-            self._connection.execute(f"CREATE TABLE {table} (id TEXT PRIMARY KEY) WITHOUT ROWID")
+        self.suspects = IdSet(self._connection, "suspects")
+        self.touched = IdSet(self._connection, "touched")
+        self.left = IdSet(self._connection, "left_channels")
 
     def __enter__(self) -> "Spool":
         return self
@@ -103,31 +138,6 @@ class Spool:
             (json_list(ids),),
         )
         return {str(id): int(str(number)) for id, number in found}
-
-    def suspect(self, ids: Iterable[str]) -> None:
-        """Remembers ids whose own line is bad."""
-        self._connection.executemany("INSERT OR IGNORE INTO suspects VALUES (?)", [(id,) for id in ids])
-
-    def suspects(self, ids: Sequence[str]) -> set[str]:
-        found = self._connection.execute(
-            "SELECT id FROM suspects WHERE id IN (SELECT value FROM json_each(?))", (json_list(ids),)
-        )
-        return {str(id) for (id,) in found}
-
-    def touch(self, ids: Iterable[str]) -> None:
-        """Remembers channels that are to be counted afresh."""
-        self._connection.executemany("INSERT OR IGNORE INTO touched VALUES (?)", [(id,) for id in ids])
-
-    def touched(self) -> Iterator[list[str]]:
-        after = ""
-        while True:
-            ids = self._connection.execute(
-                "SELECT id FROM touched WHERE id > ? ORDER BY id LIMIT ?", (after, RECORD_BATCH)
-            ).fetchall()
-            if not ids:
-                return
-            yield [str(id) for (id,) in ids]
-            after = str(ids[-1][0])
 
     def note_stored(self, stored: StoredBytes) -> None:
         self._connection.execute("INSERT INTO stored VALUES (?, ?, ?, ?)", stored)

@@ -1,132 +1,178 @@
-"""The embedded engine: SQLite through apsw, readers in the event loop, writes committed in groups.
-
-One connection writes. What arrives while a commit is under way waits, then runs, operation after operation,
-each in a savepoint, inside one transaction; only the COMMIT goes to a thread, then every caller is answered.
-"""
+"""The embedded engine: SQLite through apsw, readers in the event loop, writes committed in groups."""
 
 import asyncio
-import os
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import TypeVar
 
 import apsw
 
 from deskwire.model.errors import Unavailable
-from deskwire.model.moments import Moment
-from deskwire.model.text import Parts
-from deskwire.store import sqlite_search
 from deskwire.store.clock import Clock
-from deskwire.store.search import Entry, Subject
-from deskwire.store.statement import Row, Statement, Value
+from deskwire.store.schema import has_schema
+from deskwire.store.sqlite_file import (
+    AWAY,
+    DAMAGED,
+    REOPENING,
+    Presence,
+    Signature,
+    alone_in,
+    identity,
+    open_reader,
+    open_writer,
+    presence,
+    remove_left_behind,
+    settle,
+    signature,
+    unavailable,
+)
+from deskwire.store.sqlite_groups import Figures, Groups
+from deskwire.store.sqlite_transaction import SqliteTx, run_through
 from deskwire.store.transaction import Tx
 
 T = TypeVar("T")
 
-GROUP_OPERATIONS = 256
 LOCK_WAIT_S = 5.0
-LOCK_RETRY_S = 0.005
+# In ordinary use nothing keeps a reader out, so whoever does so does it for longer than is worth waiting.
+READ_LOCK_WAIT_S = 0.5
+READ_LOCK_RETRY_S = 0.02
 FILE_LOOK_S = 0.5
-WRITER_CACHE_KIB = 16 * 1024
-READER_CACHE_KIB = 16 * 1024
 ASIDE_THREADS = 2
-
-AWAY = (
-    apsw.BusyError,
-    apsw.LockedError,
-    apsw.FullError,
-    apsw.IOError,
-    apsw.CantOpenError,
-    apsw.CorruptError,
-    apsw.NotADBError,
-    apsw.ReadOnlyError,
-    apsw.ProtocolError,
-    apsw.NoMemError,
-)
-
-
-class SqliteTx:
-    """A transaction whose methods never suspend, so an operation runs from start to end in one go."""
-
-    def __init__(self, connection: apsw.Connection, now: Moment) -> None:
-        self._connection = connection
-        self.now = now
-
-    async def one(self, statement: Statement, **values: Value) -> Row | None:
-        text = statement.sqlite
-        for row in self._connection.execute(text.sql, text.values(values)):
-            return cast(Row, row)
-        return None
-
-    async def all(self, statement: Statement, **values: Value) -> Sequence[Row]:
-        text = statement.sqlite
-        return cast(Sequence[Row], self._connection.execute(text.sql, text.values(values)).fetchall())
-
-    async def run(self, statement: Statement, **values: Value) -> None:
-        text = statement.sqlite
-        self._connection.execute(text.sql, text.values(values))
-
-    async def many(self, statement: Statement, rows: Iterable[Mapping[str, Value]]) -> None:
-        text = statement.sqlite
-        self._connection.executemany(text.sql, [text.values(row) for row in rows])
-
-    async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
-        sqlite_search.index(self._connection, subject, workspace_id, entries)
-
-    async def candidates(
-        self, subject: Subject, workspace_id: str, terms: Parts, limit: int
-    ) -> Sequence[str]:
-        return sqlite_search.candidates(self._connection, subject, workspace_id, terms, limit)
-
-
-@dataclass
-class Waiting(Generic[T]):
-    """An operation that waits for its group, and where its caller is answered."""
-
-    operation: Callable[[Tx], Awaitable[T]]
-    answer: asyncio.Future[T]
-    outcome: T | None = None
-    failure: BaseException | None = None
-
-
-@dataclass
-class Figures:
-    """What the metrics tell of the writer."""
-
-    groups: int = 0
-    operations: int = 0
+# So many rows of an index tell enough about it.
+ANALYSED_ROWS = 1_000
 
 
 class SqliteStore:
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self.path = path
-        self.figures = Figures()
         self._clock = clock
-        self._queue: deque[Waiting[Any]] = deque()
-        self._draining: asyncio.Task[None] | None = None
-        self._committer = ThreadPoolExecutor(1, "commit")
+        self._lock_wait_s = lock_wait_s
         self._aside = ThreadPoolExecutor(ASIDE_THREADS, "aside")
+        self._opened = Presence(None, None)
         self._idle_asides: list[apsw.Connection] = []
         self._next_look = 0.0
         self._is_reading = False
-        self._open()
+        self._must_reopen = False
+        self._noted_damage: Signature | None = None
+        self._damage: Signature | None = None
+        self._is_closed = False
+        try:
+            writer = self._open()
+        except AWAY as error:
+            raise unavailable(path, error) from error
+        self._groups = Groups(writer, clock, lock_wait_s, self._check_committed, self._away)
+
+    @property
+    def figures(self) -> Figures:
+        return self._groups.figures
 
     @property
     def waiting(self) -> int:
-        return len(self._queue)
+        return self._groups.waiting
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        give_up_at = 0.0
+        while True:
+            try:
+                return self._read(operation)
+            except apsw.BusyError as error:
+                give_up_at = give_up_at or time.monotonic() + READ_LOCK_WAIT_S
+                if time.monotonic() > give_up_at:
+                    raise self._away(error) from error
+                await asyncio.sleep(READ_LOCK_RETRY_S)
+
+    async def read_aside(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        self._look()
+        idle = self._idle_asides
+
+        def run() -> T:
+            try:
+                connection = idle.pop()
+            except IndexError:
+                connection = open_reader(self.path, int(self._lock_wait_s * 1000))
+            try:
+                return run_through(operation(SqliteTx(connection, self._clock())))
+            finally:
+                if idle is self._idle_asides:
+                    idle.append(connection)
+                else:
+                    connection.close(True)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._aside, run)
+        except AWAY as error:
+            raise self._away(error) from error
+
+    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        if self._damage is not None:
+            self._next_look = 0.0
+        self._look()
+        if self._damage is not None:
+            raise Unavailable(f"the database {self.path} is damaged; put a good copy in its place")
+        return await self._groups.write(operation)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Tx]:
+        self._look()
+        try:
+            connection = open_reader(self.path)
+            try:
+                connection.execute("BEGIN")
+                # BEGIN alone does not yet settle which moment it is.
+                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+                yield SqliteTx(connection, self._clock())
+            finally:
+                connection.close(True)
+        except AWAY as error:
+            raise self._away(error) from error
+
+    async def analyse(self) -> None:
+        self._look()
+
+        def run() -> None:
+            connection = open_writer(self.path)
+            try:
+                connection.set_busy_timeout(int(self._lock_wait_s * 1000))
+                connection.pragma("analysis_limit", ANALYSED_ROWS)
+                connection.execute("ANALYZE")
+            finally:
+                connection.close(True)
+
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._aside, run)
+        except AWAY as error:
+            raise self._away(error) from error
+
+    async def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = self._must_reopen = True
+        self._next_look = 0.0
+        await self._groups.finish()
+        self._aside.shutdown()
+        if presence(self.path) == self._opened:
+            # The last one to leave brings everything into one file.
+            self._groups.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        self._close_connections()
+
+    def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         self._look()
         try:
             self._begin_reading()
-            return await operation(SqliteTx(self._reader, self._clock()))
+            return run_through(operation(SqliteTx(self._reader, self._clock())))
+        except apsw.BusyError:
+            raise
         except AWAY as error:
             raise self._away(error) from error
+        except apsw.SQLError as error:
+            # A statement of ours that is refused: perhaps another database was written over this one.
+            if has_schema(self._reader):
+                raise
+            self._must_reopen = True
+            raise unavailable(self.path, error) from error
 
     def _begin_reading(self) -> None:
         """All reads of one turn of the loop see one moment, which spares each of them SQLite's file locks.
@@ -141,201 +187,85 @@ class SqliteStore:
     def _end_reading(self) -> None:
         if self._is_reading:
             self._is_reading = False
-            if self._reader.in_transaction:
-                self._reader.execute("COMMIT")
-
-    async def read_aside(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        self._look()
-
-        def run() -> T:
-            connection = self._idle_asides.pop() if self._idle_asides else self._connect_reader()
             try:
-                return run_through(operation(SqliteTx(connection, self._clock())))
-            finally:
-                self._idle_asides.append(connection)
-
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._aside, run)
-        except AWAY as error:
-            raise self._away(error) from error
-
-    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        self._look()
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.append(Waiting(operation, answer))
-        if self._draining is None:
-            self._draining = asyncio.create_task(self._drain())
-        return await answer
-
-    @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Tx]:
-        self._look()
-        try:
-            connection = self._connect_reader()
-            try:
-                connection.execute("BEGIN")
-                yield SqliteTx(connection, self._clock())
-            finally:
-                connection.close()
-        except AWAY as error:
-            raise self._away(error) from error
-
-    async def close(self) -> None:
-        if self._draining is not None:
-            await self._draining
-        self._committer.shutdown()
-        self._aside.shutdown()
-        self._close_connections()
-
-    async def _drain(self) -> None:
-        try:
-            while self._queue:
-                group: list[Waiting[Any]] = []
-                try:
-                    await self._begin()
-                    self._run_group(group)
-                    await asyncio.get_running_loop().run_in_executor(self._committer, self._commit)
-                except AWAY as error:
-                    self._roll_back()
-                    self._fail(group or self._all_waiting(), error)
-                else:
-                    self.figures.groups += 1
-                    self.figures.operations += len(group)
-                    answer(group)
-        finally:
-            self._draining = None
-
-    async def _begin(self) -> None:
-        give_up_at = time.monotonic() + LOCK_WAIT_S
-        while True:
-            try:
-                self._writer.execute("BEGIN IMMEDIATE")
-                return
-            except apsw.BusyError:
-                # Another process writes; the loop must not wait for it.
-                if time.monotonic() > give_up_at:
-                    raise
-                await asyncio.sleep(LOCK_RETRY_S)
-
-    def _run_group(self, group: list[Waiting[Any]]) -> None:
-        tx = SqliteTx(self._writer, self._clock())
-        while self._queue and len(group) < GROUP_OPERATIONS:
-            waiting = self._queue.popleft()
-            group.append(waiting)
-            self._writer.execute("SAVEPOINT operation")
-            try:
-                waiting.outcome = run_through(waiting.operation(tx))
-            except AWAY:
-                raise
-            except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
-                waiting.failure = failure
-                self._writer.execute("ROLLBACK TO operation")
-            self._writer.execute("RELEASE operation")
-
-    def _commit(self) -> None:
-        self._writer.execute("COMMIT")
-
-    def _roll_back(self) -> None:
-        if self._writer.in_transaction:
-            self._writer.execute("ROLLBACK")
-
-    def _all_waiting(self) -> list[Waiting[Any]]:
-        everybody = list(self._queue)
-        self._queue.clear()
-        return everybody
-
-    def _fail(self, group: list[Waiting[Any]], error: apsw.Error) -> None:
-        away = self._away(error)
-        for waiting in group:
-            waiting.failure = away
-        answer(group)
-
-    def _open(self) -> None:
-        self._writer = self._connect()
-        self._writer.pragma("cache_size", -WRITER_CACHE_KIB)
-        self._reader = self._connect_reader()
-        self._file = identity(self.path)
-
-    def _connect(self) -> apsw.Connection:
-        connection = connect(self.path)
-        connection.pragma("journal_mode", "wal")
-        connection.pragma("synchronous", "full")
-        connection.pragma("foreign_keys", True)
-        return connection
-
-    def _connect_reader(self) -> apsw.Connection:
-        connection = connect(self.path)
-        connection.pragma("cache_size", -READER_CACHE_KIB)
-        connection.pragma("query_only", True)
-        return connection
+                if self._reader.in_transaction:
+                    self._reader.execute("COMMIT")
+            except apsw.Error:
+                self._must_reopen = True
 
     def _look(self) -> None:
-        """Notice, now and then, a database file that was taken away or put back, and open what is there."""
-        if time.monotonic() < self._next_look:
+        """Notice, now and then, a database that was taken away or mended, and open what is there."""
+        now = time.monotonic()
+        if now < self._next_look:
             return
-        self._next_look = time.monotonic() + FILE_LOOK_S
-        found = identity(self.path)
-        if found == self._file:
+        self._next_look = now + FILE_LOOK_S
+        found = presence(self.path)
+        is_mended = self._damage is not None and self._damage != signature(self.path)
+        if found == self._opened and not self._must_reopen and not is_mended:
             return
         self._next_look = 0.0
-        if found is None:
+        if self._is_closed:
+            raise Unavailable(f"the database {self.path} is closed")
+        if found.database is None:
             raise Unavailable(f"the database file {self.path} is not there")
-        if self._draining is not None:
-            raise Unavailable(f"the database file {self.path} was replaced")
-        try:
-            self._close_connections()
-            self._open()
-        except apsw.Error as error:
-            raise self._away(error) from error
-        self._next_look = time.monotonic() + FILE_LOOK_S
+        if self._groups.is_busy:
+            raise Unavailable(f"the database file {self.path} is about to be opened anew")
+        self._reopen(found)
+        self._next_look = now + FILE_LOOK_S
 
-    def _away(self, error: apsw.Error) -> Unavailable:
-        # What is damaged or full is looked at afresh, so that a mended file is taken up again.
-        if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.IOError | apsw.CantOpenError):
-            self._file = None
-            self._next_look = 0.0
-        return Unavailable(f"the database {self.path} cannot be used: {error}")
+    def _reopen(self, found: Presence) -> None:
+        self._must_reopen = True
+        is_still_damaged = self._noted_damage is not None and self._noted_damage == signature(self.path)
+        self._close_connections()
+        self._damage = signature(self.path) if is_still_damaged else None
+        try:
+            with alone_in(self.path.parent):
+                if found.database != self._opened.database:
+                    remove_left_behind(self.path, self._opened.wal)
+                self._opened = Presence(found.database, None)
+                self._groups.connection = self._open()
+        except OSError as error:
+            raise unavailable(self.path, error) from error
+        except AWAY as error:
+            raise self._away(error) from error
+
+    def _open(self) -> apsw.Connection:
+        database = identity(self.path)
+        writer = open_writer(self.path)
+        try:
+            self._reader = open_reader(self.path)
+        except BaseException:
+            writer.close(True)
+            raise
+        self._opened = Presence(database, presence(self.path).wal)
+        self._must_reopen = False
+        self._noted_damage = None
+        return writer
 
     def _close_connections(self) -> None:
         self._end_reading()
-        for connection in (self._writer, self._reader, *self._idle_asides):
+        idle, self._idle_asides = self._idle_asides, []
+        for connection in (self._reader, *idle):
             connection.close(True)
-        self._idle_asides.clear()
+        settle(self._groups.connection)
+        self._groups.connection.close(True)
 
+    def _check_committed(self) -> None:
+        if presence(self.path) != self._opened:
+            self._next_look = 0.0
+            raise Unavailable(f"the database file {self.path} was taken away while it was written to")
 
-def connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(
-        str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX, statementcachesize=512
-    )
-    # Otherwise a statement is planned anew for other values, which costs more than most statements do.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    return connection
+    def _away(self, error: apsw.Error) -> Unavailable:
+        if isinstance(error, REOPENING):
+            self._must_reopen = True
+            self._next_look = 0.0
+        if isinstance(error, DAMAGED):
+            self._note_damage()
+        return unavailable(self.path, error)
 
-
-def run_through(awaitable: Awaitable[T]) -> T:
-    """Run an operation whose statements never suspend from its start to its end."""
-    operation = cast(Coroutine[Any, Any, T], awaitable)
-    try:
-        operation.send(None)
-    except StopIteration as end:
-        return cast(T, end.value)
-    operation.close()
-    raise RuntimeError("an operation waited for something else than its transaction")
-
-
-def answer(group: list[Waiting[Any]]) -> None:
-    for waiting in group:
-        if waiting.answer.done():
-            continue
-        if waiting.failure is not None:
-            waiting.answer.set_exception(waiting.failure)
-        else:
-            waiting.answer.set_result(waiting.outcome)
-
-
-def identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    def _note_damage(self) -> None:
+        """Empties the log, lest it be applied to the good copy that is put in the damaged file's place."""
+        if not self._groups.is_busy:
+            self._end_reading()
+            settle(self._groups.connection)
+        self._noted_damage = signature(self.path)

@@ -36,6 +36,10 @@ class Tx(Protocol):
         """Ids of what carries all the terms, newest first as far as the index knows."""
         ...
 
+    async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
+        """Which ids after one and up to another something finds."""
+        ...
+
 
 class Store(Protocol):
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
@@ -50,4 +54,8 @@ class Store(Protocol):
 
     def snapshot(self) -> AbstractAsyncContextManager[Tx]:
         """One consistent moment for as long as it is open, whatever is written meanwhile."""
+        ...
+
+    async def analyse(self) -> None:
+        """Tells the planner how much there is of what; to be called when a large import is committed."""
         ...

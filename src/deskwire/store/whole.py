@@ -188,9 +188,18 @@ JOINS: dict[str, Callable[[Tx, str, Sequence[str]], Awaitable[Joined]]] = {
     kinds.MESSAGES.noun: join_message,
 }
 
+MEMBERS = Wholes(kinds.MEMBERS)
+TEAMS = Wholes(kinds.TEAMS)
 CONTACTS = Wholes(kinds.CONTACTS)
 CONTACT_TAGS = Wholes(kinds.CONTACT_TAGS)
 CHANNELS = Wholes(kinds.CHANNELS)
+CHANNEL_TAGS = Wholes(kinds.CHANNEL_TAGS)
 MESSAGES = Wholes(kinds.MESSAGES, "seq")
 ATTACHMENTS = Wholes(kinds.ATTACHMENTS, "file_key")
+TASKS = Wholes(kinds.TASKS)
+CAMPAIGNS = Wholes(kinds.CAMPAIGNS)
+MACROS = Wholes(kinds.MACROS)
+INTEGRATIONS = Wholes(kinds.INTEGRATIONS)
+WORKFLOWS = Wholes(kinds.WORKFLOWS)
+AI_AGENTS = Wholes(kinds.AI_AGENTS)
 VOICE_CALLS = Wholes(kinds.VOICE_CALLS)

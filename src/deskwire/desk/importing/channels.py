@@ -44,12 +44,12 @@ async def import_channels(work: Work) -> None:
             work, CHANNEL_CATALOGUE, channels, lambda channel: {"channel_created_at": channel.created_at}
         )
         await render_calls_of_channels(work, ids)
-        work.spool.touch(ids)
+        work.spool.touched.add(ids)
 
 
 async def count_messages(work: Work) -> None:
     """Gives every channel that the import touched its number of messages and the time of the last one."""
-    for ids in work.spool.touched():
+    for ids in work.spool.touched.batches():
         rows = await work.tx.all(COUNT_MESSAGES, workspace_id=work.workspace_id, ids=ids)
         found = {str(id): (count, last) for id, count, last in rows}
         kept = await whole.CHANNELS.among(work.tx, work.workspace_id, ids)

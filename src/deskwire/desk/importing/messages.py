@@ -47,6 +47,20 @@ SET_LAST_NUMBER = Statement(
     .where(CHANNELS.c.workspace_id == bindparam("workspace_id"), CHANNELS.c.id == bindparam("channel"))
     .values(last_seq=bindparam("last_seq"))
 )
+NUMBERED = Statement(
+    select(MESSAGES.c.id, MESSAGES.c.seq)
+    .where(
+        MESSAGES.c.workspace_id == bindparam("workspace_id"),
+        MESSAGES.c.channel_id == bindparam("channel"),
+        MESSAGES.c.seq.is_not(None),
+    )
+    .order_by(MESSAGES.c.seq.desc())
+)
+SET_NUMBER = Statement(
+    update(MESSAGES)
+    .where(MESSAGES.c.workspace_id == bindparam("workspace_id"), MESSAGES.c.id == bindparam("message"))
+    .values(seq=bindparam("seq"))
+)
 UNLINK_ATTACHMENTS = Statement(
     delete(MESSAGE_ATTACHMENTS).where(
         MESSAGE_ATTACHMENTS.c.workspace_id == bindparam("workspace_id"),
@@ -73,7 +87,8 @@ async def import_messages(work: Work) -> None:
         )
         await link_attachments(work, messages)
         await work.tx.index(Subject.MESSAGES, work.workspace_id, entries(work, messages))
-        work.spool.touch({message.channel_id for message in messages})
+        work.spool.touched.add({message.channel_id for message in messages})
+    await close_gaps(work)
 
 
 def attachment_ids(message: MessageRecord) -> list[str]:
@@ -94,7 +109,8 @@ async def leave_channels(work: Work, messages: Sequence[MessageRecord], before: 
     moved = [one.id for one in messages if one.id in before and before[one.id].channel_id != one.channel_id]
     if not moved:
         return
-    work.spool.touch({before[id].channel_id for id in moved})
+    work.spool.touched.add({before[id].channel_id for id in moved})
+    work.spool.left.add({before[id].channel_id for id in moved})
     await work.tx.run(LEAVE_CHANNEL, workspace_id=work.workspace_id, ids=moved)
     for id in moved:
         del before[id]
@@ -131,6 +147,23 @@ async def numbered_seqs(
         ],
     )
     return seqs
+
+
+async def close_gaps(work: Work) -> None:
+    """Where messages have left a channel, the others move up, so that its last number stays the last."""
+    for ids in work.spool.left.batches():
+        for id, last in await work.tx.all(LAST_NUMBERS, workspace_id=work.workspace_id, ids=ids):
+            assert isinstance(last, int)
+            rows = await work.tx.all(NUMBERED, workspace_id=work.workspace_id, channel=str(id))
+            # From the highest down, so that no number is ever taken twice.
+            await work.tx.many(
+                SET_NUMBER,
+                [
+                    {"workspace_id": work.workspace_id, "message": message_id, "seq": last - place}
+                    for place, (message_id, seq) in enumerate(rows)
+                    if seq != last - place
+                ],
+            )
 
 
 async def link_attachments(work: Work, messages: Sequence[MessageRecord]) -> None:

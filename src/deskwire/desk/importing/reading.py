@@ -30,7 +30,7 @@ def read(path: Path, spool: Spool, advance: Callable[[int], None]) -> BadLines:
                 spool_line(spool, raw)
             except BadLine as problem:
                 bad.add(raw.number, str(problem))
-                spool.suspect(id for id in [id_in(raw.line)] if id)
+                spool.suspects.add(id for id in [id_in(raw.line)] if id)
             advance(len(raw.line))
     spool.settle()
     return bad

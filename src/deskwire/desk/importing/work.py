@@ -51,7 +51,7 @@ class Work:
 
     def refuse(self, number: int, reason: str, *ids: str) -> None:
         self.bad.add(number, reason)
-        self.spool.suspect(ids)
+        self.spool.suspects.add(ids)
         if self.bad.more:
             raise TooManyBadLines
 
@@ -70,7 +70,7 @@ class Work:
         missing = named - await existing(self.tx, reference.kind, self.workspace_id, list(named))
         if not missing:
             return batch
-        suspects = self.spool.suspects(list(missing))
+        suspects = self.spool.suspects.among(list(missing))
         sound: list[Numbered[R]] = []
         for line in batch:
             dangling = [id for id in reference.ids(line.record) if id in missing]
@@ -78,7 +78,7 @@ class Work:
                 sound.append(line)
                 continue
             # A record whose own line is bad was reported there.
-            self.spool.suspect([line.record.id])
+            self.spool.suspects.add([line.record.id])
             unknown = next((id for id in dangling if id not in suspects), None)
             if unknown is not None:
                 self.refuse(line.number, f"{reference.field}: there is no {reference.kind.noun} {unknown}")

@@ -1,0 +1,128 @@
+"""What is measured under load, a row each: its requests, and what the design asks of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+from urllib.parse import quote, urlencode
+
+from bench.figures import Goal
+from bench.filled import FilledDesk, get
+from bench.load import Request
+from bench.records import (
+    BEGIN,
+    COMMON_WORD,
+    SPAN,
+    SYLLABLES,
+    channel_id,
+    contact_id,
+    message_id,
+    order_of,
+    phone_of,
+    text_of,
+)
+
+# So many are asked for in turn, spread over all that there are.
+SPREAD = 2_000
+DEEP_CURSORS = 20
+DEEP_PAGE = 100
+
+
+class Measure(Enum):
+    """What of a case is held against its goal."""
+
+    RATIO = "requests a second, as a part of the floor's"
+    P95 = "the time within which 95 % are answered, in ms"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    what: str
+    requests: Callable[[FilledDesk], Sequence[Request]]
+    measure: Measure
+    goal: Goal
+    connections: int = 16
+
+
+ONE = Goal(0.35, 0.5, "of the floor", more_is_better=True)
+PAGE = Goal(0.3, 0.4, "of the floor", more_is_better=True)
+FOUND = Goal(50, 20, "ms for 95 %")
+
+
+def one(
+    name: str, path: str, id_of: Callable[[int, FilledDesk], str], count: Callable[[FilledDesk], int]
+) -> Case:
+    def requests(desk: FilledDesk) -> list[Request]:
+        return [get(f"{path}/{id_of(number, desk)}") for number in spread(range(count(desk)))]
+
+    return Case(f"one-{name}", f"GET one {name}", requests, Measure.RATIO, ONE)
+
+
+def page(name: str, what: str, requests: Callable[[FilledDesk], Sequence[Request]]) -> Case:
+    return Case(name, what, requests, Measure.RATIO, PAGE)
+
+
+def found(name: str, what: str, path: str, queries: Callable[[FilledDesk], Sequence[str]]) -> Case:
+    def requests(desk: FilledDesk) -> list[Request]:
+        return [get(f"{path}?{urlencode({'q': q}, quote_via=quote)}") for q in queries(desk)]
+
+    return Case(name, what, requests, Measure.P95, FOUND)
+
+
+def long_channels(desk: FilledDesk) -> list[Request]:
+    window = f"since={text_of(BEGIN)}&until={text_of(BEGIN + SPAN)}"
+    return [
+        get(f"/channels/{channel_id(number, desk.size)}/messages?limit=50&{window}")
+        for number in spread(desk.size.long_channels)
+    ]
+
+
+def deep_pages(desk: FilledDesk) -> list[Request]:
+    """Pages in the second half of the list."""
+    cursor = None
+    pages = desk.size.channels // DEEP_PAGE
+    cursors = []
+    for number in range(min(pages // 2 + DEEP_CURSORS, pages - 1)):
+        cursor = desk.next_cursor(f"/channels?limit={DEEP_PAGE}", cursor)
+        if number >= pages // 2:
+            cursors.append(cursor)
+    return [get(f"/channels?limit=50&cursor={cursor}") for cursor in cursors]
+
+
+def spread(numbers: range) -> range:
+    return numbers[:: max(1, len(numbers) // SPREAD)]
+
+
+CASES: tuple[Case, ...] = (
+    one("channel", "/channels", lambda n, desk: channel_id(n, desk.size), lambda desk: desk.size.channels),
+    one("contact", "/contacts", lambda n, desk: contact_id(n, desk.size), lambda desk: desk.size.contacts),
+    one("message", "/messages", lambda n, desk: message_id(n, desk.size), lambda desk: desk.size.messages),
+    page("page-channels", "page of 50 channels", lambda _: [get("/channels?limit=50")]),
+    page("page-contacts", "page of 50 contacts", lambda _: [get("/contacts?limit=50")]),
+    page("page-messages", "page of 50 messages of a channel", long_channels),
+    page("deep-page", "page of 50 channels, far down", deep_pages),
+    found(
+        "q-selective",
+        "contacts q, one matches",
+        "/contacts",
+        lambda desk: [phone_of(number)[-7:] for number in spread(range(desk.size.contacts))],
+    ),
+    found("q-common", "contacts q, many match", "/contacts", lambda _: ["an", "example", "ana", "en"]),
+    found(
+        "search-rare",
+        "search, one matches",
+        "/search",
+        lambda desk: [order_of(number).lower() for number in spread(range(desk.size.messages))],
+    ),
+    found(
+        "search-common", "search, a common word", "/search", lambda _: [COMMON_WORD, f"{COMMON_WORD} babaker"]
+    ),
+    found(
+        "search-short",
+        "search, two letters",
+        "/search",
+        lambda _: list(islice((s[:2] for s in SYLLABLES), 10)),
+    ),
+    found("search-korean", "search, Korean", "/search", lambda _: ["배송", "자전거", "주문 환불", "도착"]),
+)

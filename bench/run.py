@@ -1,0 +1,147 @@
+"""A whole run: fills a database of each engine, starts the servers, measures them side by side."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.cases import Case, Measure
+from bench.databases import Database, Engine, open_database
+from bench.figures import Goal, Load, ratio, typical
+from bench.filled import FilledDesk, get
+from bench.load import Generator, Request, Volley
+from bench.programs import serve_floor
+from bench.records import Size, channel_id, write_records
+from bench.report import Result
+
+IMPORT = Goal(15_000, 40_000, "records/s", more_is_better=True)
+START = Goal(1.5, 0.8, "s")
+IDLE, LOADED, IMPORTING = Goal(120, None, "MB"), Goal(250, None, "MB"), Goal(300, None, "MB")
+STARTS = 3
+SAMPLES = 21
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    size: Size
+    engines: Sequence[Engine]
+    cases: Sequence[Case]
+    rounds: int
+    seconds: int
+
+
+@dataclass
+class Filled:
+    """A database with its records in it, and what became known while it was used."""
+
+    database: Database
+    token: str
+    memory_mb: float = 0.0
+
+
+class Run:
+    def __init__(self, plan: Plan, folder: Path, generator: Generator, tell: Tell) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._generator = generator
+        self._tell = tell
+        self._results: list[Result] = []
+
+    def measure(self) -> list[Result]:
+        self._tell("writing records")
+        records = self._folder / "records.ndjson"
+        count = write_records(records, self._plan.size)
+        with ExitStack() as databases, ExitStack() as servers:
+            filled: list[Filled] = []
+            for engine in self._plan.engines:
+                database = databases.enter_context(open_database(engine, self._folder))
+                filled.append(self._fill(database, records, count))
+                self._time_start(filled[-1])
+            desks = [self._serve(each, servers) for each in filled]
+            for case in self._plan.cases:
+                self._tell(case.what)
+                self._measure_case(case, filled, desks)
+            for each in filled:
+                self._note("memory-load", "memory under load", each, each.memory_mb, LOADED)
+        return self._results
+
+    def _fill(self, database: Database, records: Path, count: int) -> Filled:
+        self._tell(f"importing {count:,} records into {database.engine}")
+        desk = database.desk
+        made = desk.run(
+            "workspace", "create", "--name", "Bench", "--owner-email", "owner@example.test", "--json"
+        )
+        workspace = str(made.answer["workspace_id"])
+        token = desk.run(
+            "token", "create", "--workspace", workspace, "--name", "bench", "--all-scopes", "--json"
+        )
+        imported = desk.run("import", str(records), "--workspace", workspace, "--json")
+        database.settle()
+        filled = Filled(database, str(token.answer["token"]))
+        self._note("import", "import", filled, count / imported.took_s, IMPORT)
+        self._note("memory-import", "memory while importing", filled, imported.memory_mb, IMPORTING)
+        return filled
+
+    def _time_start(self, filled: Filled) -> None:
+        request = get(f"/channels/{channel_id(0, self._plan.size)}")
+        took_s = []
+        for _ in range(STARTS):
+            began_s = time.perf_counter()
+            with filled.database.desk.serve() as server:
+                FilledDesk(server, filled.token, self._plan.size).ask(request)
+                took_s.append(time.perf_counter() - began_s)
+        self._note("start", "start to first answer", filled, statistics.median(took_s), START)
+
+    def _serve(self, filled: Filled, servers: ExitStack) -> FilledDesk:
+        server = servers.enter_context(filled.database.desk.serve())
+        desk = FilledDesk(server, filled.token, self._plan.size)
+        desk.ask(get("/workspace"))
+        self._note("memory-idle", "memory idle", filled, server.memory_mb(), IDLE)
+        return desk
+
+    def _measure_case(self, case: Case, filled: Sequence[Filled], desks: Sequence[FilledDesk]) -> None:
+        """Round after round the floor and each engine in turn, so that a slow moment meets all of them."""
+        asked = [case.requests(desk) for desk in desks]
+        floor_loads: list[Load] = []
+        loads: list[list[Load]] = [[] for _ in desks]
+        with ExitStack() as floors:
+            has_floor = case.measure is Measure.RATIO
+            # What is compared with nothing else in the run needs fewer rounds.
+            rounds = self._plan.rounds if has_floor else (self._plan.rounds + 1) // 2
+            if has_floor:
+                floor = floors.enter_context(serve_floor(usual_answer(desks[0], asked[0])))
+            for _ in range(rounds):
+                if has_floor:
+                    floor_loads.append(self._drive(floor.port, case, asked[0], desks[0]))
+                for place, desk in enumerate(desks):
+                    loads[place].append(self._drive(desk.server.port, case, asked[place], desk))
+                    filled[place].memory_mb = max(filled[place].memory_mb, desk.server.memory_mb())
+                    filled[place].database.desk.forget_log()
+        for place, each in enumerate(filled):
+            self._note_case(case, each.database.engine, loads[place], floor_loads)
+
+    def _drive(self, port: int, case: Case, requests: Sequence[Request], desk: FilledDesk) -> Load:
+        raw = [request.raw(desk.token) for request in requests]
+        return self._generator.drive(port, Volley(raw, case.connections, self._plan.seconds))
+
+    def _note_case(self, case: Case, engine: Engine, loads: Sequence[Load], floor: Sequence[Load]) -> None:
+        load = typical(loads)
+        figure = load.p95_ms if case.measure is Measure.P95 else ratio(loads, floor)
+        floor_requests_per_s = typical(floor).requests_per_s if floor else None
+        self._results.append(
+            Result(case.name, case.what, engine, figure, case.goal, load, floor_requests_per_s)
+        )
+
+    def _note(self, name: str, what: str, filled: Filled, figure: float, goal: Goal) -> None:
+        self._results.append(Result(name, what, filled.database.engine, figure, goal))
+
+
+def usual_answer(desk: FilledDesk, requests: Sequence[Request]) -> bytes:
+    """The body of middle length among some of the answers, for the floor to answer."""
+    some = requests[:: max(1, len(requests) // SAMPLES)]
+    bodies = sorted((desk.ask(request) for request in some), key=len)
+    return bodies[len(bodies) // 2]

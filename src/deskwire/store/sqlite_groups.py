@@ -1,0 +1,194 @@
+"""Writes on SQLite, committed in groups: one flush of the disk for all that came during the last one.
+
+What arrives while a commit is under way waits, then runs, operation after operation, each in a savepoint,
+inside one transaction; only the COMMIT goes to a thread, then every caller is answered.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import apsw
+
+from deskwire.store.clock import Clock
+from deskwire.store.sqlite_file import AWAY
+from deskwire.store.sqlite_transaction import SqliteTx, run_through
+from deskwire.store.transaction import Tx
+
+T = TypeVar("T")
+
+GROUP_OPERATIONS = 256
+# Reads wait while operations run, so a group of long ones ends early.
+GROUP_S = 0.02
+LOCK_RETRY_S = 0.001
+
+
+@dataclass
+class Waiting(Generic[T]):
+    """An operation that waits for its group, and where its caller is answered."""
+
+    operation: Callable[[Tx], Awaitable[T]]
+    answer: asyncio.Future[T]
+    outcome: T | None = None
+    failure: Exception | None = None
+
+
+@dataclass
+class Figures:
+    """What the metrics tell of the writer."""
+
+    groups: int = 0
+    operations: int = 0
+
+
+class Groups:
+    """`has_committed` is called in the committing thread; what `put_in_words` makes of an error is raised."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        clock: Clock,
+        lock_wait_s: float,
+        has_committed: Callable[[], None],
+        put_in_words: Callable[[apsw.Error], Exception],
+    ) -> None:
+        self.connection = connection
+        self.figures = Figures()
+        self._clock = clock
+        self._lock_wait_s = lock_wait_s
+        self._has_committed = has_committed
+        self._put_in_words = put_in_words
+        self._queue: deque[Waiting[Any]] = deque()
+        self._draining: asyncio.Task[None] | None = None
+        self._committer = ThreadPoolExecutor(1, "commit")
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the connection is in use, be it by the committing thread."""
+        return self._draining is not None
+
+    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._queue.append(Waiting(operation, answer))
+        if self._draining is None:
+            self._draining = asyncio.create_task(self._drain())
+        try:
+            return await answer
+        finally:
+            # Whoever no longer waits wants nothing to be done that has not begun.
+            answer.cancel()
+
+    async def finish(self) -> None:
+        """Answers everybody who waits; nobody may come after."""
+        if self._draining is not None:
+            await asyncio.wait([self._draining])
+        self._committer.shutdown()
+
+    async def _drain(self) -> None:
+        try:
+            while self._queue:
+                await self._commit_group()
+        finally:
+            self._draining = None
+
+    async def _commit_group(self) -> None:
+        group: list[Waiting[Any]] = []
+        try:
+            await self._begin()
+            self._run(group)
+            await self._commit()
+        except BaseException as error:
+            # Whoever waits is told, whatever it is, and meets it there.
+            failure = self._put_in_words(error) if isinstance(error, apsw.Error) else error
+            self._roll_back()
+            fail(group or self._everybody(), failure)
+            if not isinstance(error, Exception):
+                fail(self._everybody(), failure)
+                raise
+        else:
+            self.figures.groups += 1
+            self.figures.operations += len(group)
+            answer(group)
+
+    async def _begin(self) -> None:
+        give_up_at = time.monotonic() + self._lock_wait_s
+        while True:
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+                return
+            except apsw.BusyError:
+                # Another process writes; the loop must not wait for it.
+                if time.monotonic() > give_up_at:
+                    raise
+                await asyncio.sleep(LOCK_RETRY_S)
+
+    def _run(self, group: list[Waiting[Any]]) -> None:
+        tx = SqliteTx(self.connection, self._clock())
+        end_at = time.monotonic() + GROUP_S
+        while self._queue and len(group) < GROUP_OPERATIONS and (not group or time.monotonic() < end_at):
+            waiting = self._queue.popleft()
+            if waiting.answer.done():
+                continue
+            group.append(waiting)
+            self.connection.execute("SAVEPOINT operation")
+            try:
+                waiting.outcome = run_through(waiting.operation(tx))
+            except AWAY:
+                raise
+            except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
+                waiting.failure = failure
+                self.connection.execute("ROLLBACK TO operation")
+            self.connection.execute("RELEASE operation")
+
+    async def _commit(self) -> None:
+        commit = asyncio.get_running_loop().run_in_executor(self._committer, self._commit_in_thread)
+        try:
+            await asyncio.shield(commit)
+        except asyncio.CancelledError:
+            # It cannot be stopped, and nobody else may use the connection meanwhile.
+            await asyncio.wait([commit])
+            raise
+
+    def _commit_in_thread(self) -> None:
+        self.connection.execute("COMMIT")
+        self._has_committed()
+
+    def _roll_back(self) -> None:
+        try:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+        except apsw.Error as error:
+            self._put_in_words(error)
+
+    def _everybody(self) -> list[Waiting[Any]]:
+        everybody = list(self._queue)
+        self._queue.clear()
+        return everybody
+
+
+def answer(group: list[Waiting[Any]]) -> None:
+    for waiting in group:
+        if waiting.answer.done():
+            continue
+        if waiting.failure is not None:
+            waiting.answer.set_exception(waiting.failure)
+        else:
+            waiting.answer.set_result(waiting.outcome)
+
+
+def fail(group: list[Waiting[Any]], failure: BaseException) -> None:
+    for waiting in group:
+        if waiting.answer.done():
+            continue
+        if isinstance(failure, asyncio.CancelledError):
+            waiting.answer.cancel()
+        else:
+            waiting.answer.set_exception(failure)

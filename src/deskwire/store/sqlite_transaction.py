@@ -1,0 +1,62 @@
+"""A transaction on SQLite, and running an operation through it in one go."""
+
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import apsw
+
+from deskwire.model.moments import Moment
+from deskwire.model.text import Parts
+from deskwire.store import sqlite_search
+from deskwire.store.search import Entry, Subject
+from deskwire.store.statement import Row, Statement, Value
+
+T = TypeVar("T")
+
+
+class SqliteTx:
+    """A transaction whose methods never suspend, so an operation runs from start to end in one go."""
+
+    def __init__(self, connection: apsw.Connection, now: Moment) -> None:
+        self._connection = connection
+        self.now = now
+
+    async def one(self, statement: Statement, **values: Value) -> Row | None:
+        text = statement.sqlite
+        for row in self._connection.execute(text.sql, text.values(values)):
+            return cast(Row, row)
+        return None
+
+    async def all(self, statement: Statement, **values: Value) -> Sequence[Row]:
+        text = statement.sqlite
+        return cast(Sequence[Row], self._connection.execute(text.sql, text.values(values)).fetchall())
+
+    async def run(self, statement: Statement, **values: Value) -> None:
+        text = statement.sqlite
+        self._connection.execute(text.sql, text.values(values))
+
+    async def many(self, statement: Statement, rows: Iterable[Mapping[str, Value]]) -> None:
+        text = statement.sqlite
+        self._connection.executemany(text.sql, [text.values(row) for row in rows])
+
+    async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
+        sqlite_search.index(self._connection, subject, workspace_id, entries)
+
+    async def candidates(
+        self, subject: Subject, workspace_id: str, terms: Parts, limit: int
+    ) -> Sequence[str]:
+        return sqlite_search.candidates(self._connection, subject, workspace_id, terms, limit)
+
+    async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
+        return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
+
+
+def run_through(awaitable: Awaitable[T]) -> T:
+    """Run an operation whose statements never suspend from its start to its end."""
+    operation = cast(Coroutine[Any, Any, T], awaitable)
+    try:
+        operation.send(None)
+    except StopIteration as end:
+        return cast(T, end.value)
+    operation.close()
+    raise RuntimeError("an operation waited for something else than its transaction")
