@@ -85,7 +85,8 @@ def upgrade_sqlite(path: Path, give_up_at: float) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             statements = way(SQLITE_DIALECT, sqlite_version(connection))
             if statements is not None:
-                connection.execute(statements)
+                # What a statement answers has to be fetched before the next one runs.
+                connection.execute(statements).fetchall()
             connection.execute("COMMIT")
             return statements is not None
         except apsw.BusyError:
