@@ -10,6 +10,7 @@ from deskwire.model.limits import (
     CHANNEL_TAG_CHARACTERS,
     CLIENT_REQUEST_ID_CHARACTERS,
     CONSENT_REASON_CHARACTERS,
+    CONTACT_EMAIL_CHARACTERS,
     CONTACT_NAME_CHARACTERS,
     CONTACT_PHONE_CHARACTERS,
     CONTACT_TAG_CHARACTERS,
@@ -21,13 +22,20 @@ MemberId = Annotated[
     str,
     Meta(
         pattern="^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+        # `$` alone lets a line end pass after the last digit.
+        max_length=36,
         extra_json_schema={"format": "uuid"},
     ),
 ]
 ContactName = Annotated[str, Meta(max_length=CONTACT_NAME_CHARACTERS)]
 Phone = Annotated[str, Meta(max_length=CONTACT_PHONE_CHARACTERS)]
 Email = Annotated[
-    str, Meta(description="Blanks around it are cut off.", extra_json_schema={"format": "email"})
+    str,
+    Meta(
+        max_length=CONTACT_EMAIL_CHARACTERS,
+        description="Blanks around it are cut off.",
+        extra_json_schema={"format": "email"},
+    ),
 ]
 
 

@@ -28,7 +28,9 @@ class BodyParser(Generic[B]):
         except msgspec.ValidationError as error:
             raise invalid_body(*problem_of(str(error))) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise invalid_body("body", "must be JSON in UTF-8, without half characters") from None
+            if field := half_character(raw):
+                raise invalid_body(field, "must not contain half of a surrogate pair") from None
+            raise invalid_body("body", "must be JSON in UTF-8") from None
         except ValueError as error:
             field, _, problem = str(error).partition(": ")
             raise invalid_body(field, problem) from None
@@ -58,12 +60,33 @@ def refuse_nul(body: dict[str, Any]) -> None:
                 raise ValueError(f"{name}: must not contain NUL")
 
 
+def half_character(raw: bytes) -> str | None:
+    """The field of a body that is JSON but for half a character in a text."""
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    for name, value in body.items() if isinstance(body, dict) else ():
+        for text in (name, *(value if isinstance(value, list) else [value])):
+            if isinstance(text, str) and HALF.search(text):
+                return readable(name)
+    return None
+
+
+def readable(name: str) -> str:
+    """The name of a field that the client made up, bounded."""
+    whole = HALF.sub("\ufffd", name)
+    return whole if len(whole) <= SHOWN_CHARACTERS else f"{whole[:SHOWN_CHARACTERS]}…"
+
+
 def invalid_body(field: str, problem: str) -> DeskError:
     return DeskError("INVALID_BODY", f"{field} {problem}.", Problem(field, problem))
 
 
 def problem_of(message: str) -> tuple[str, str]:
     """What msgspec says of a body, as a field and what is wrong with it."""
+    if unknown := UNKNOWN_FIELD.fullmatch(message):
+        return readable(unknown["field"]), "is not a field of this request"
     said, _, path = message.partition(" - at `")
     field = path.rstrip("`").removeprefix("$").removeprefix(".").partition("[")[0]
     for pattern, problem in PROBLEMS:
@@ -75,11 +98,16 @@ def problem_of(message: str) -> tuple[str, str]:
     return field or "body", said[0].lower() + said[1:]
 
 
+HALF = re.compile("[\ud800-\udfff]")
+SHOWN_CHARACTERS = 64
+# Bodies are flat, so no path follows, and whatever stands in the name belongs to it.
+UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<field>.*)`", re.DOTALL)
 TYPES_IN_WORDS = re.compile(r"<([^<>]*)>")
 WORDS = {
     "str": "a text",
     "str | null": "a text or null",
     "int": "a whole number",
+    "float": "a number",
     "bool": "true or false",
     "array": "a list",
     "object": "an object",
@@ -88,8 +116,8 @@ PROBLEMS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern), problem)
     for pattern, problem in (
         (r"Object missing required field `(?P<field>\w+)`", "is required"),
-        (r"Object contains unknown field `(?P<field>.+)`", "is not a field of this request"),
         (r"Expected `str` matching regex .*", "must be a UUID"),
+        (r"Expected `str` of length <= 36", "must be a UUID"),
         (r"Expected `str` of length >= 1", "must not be empty"),
         (r"Expected `str` of length <= (\d+)", r"must be at most \1 characters"),
         (r"Expected `([^`]*)`, got `([^`]*)`", r"must be <\1>, not <\2>"),
