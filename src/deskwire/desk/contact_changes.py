@@ -107,14 +107,16 @@ async def update_contact(tx: Tx, workspace_id: str, contact_id: str, changes: Ch
 
 async def add_tags(tx: Tx, workspace_id: str, contact_id: str, names: Sequence[str]) -> bytes:
     contact = await lock_contact(tx, workspace_id, contact_id)
-    new = [name for name in dict.fromkeys(names) if name not in contact.tags]
-    if len(contact.tags) + len(new) > MOST_TAGS:
+    carried = set(contact.tags)
+    new = [name for name in dict.fromkeys(names) if name not in carried]
+    if new and len(carried) + len(new) > MOST_TAGS:
         raise DeskError(
             "TAG_LIMIT_EXCEEDED",
-            f"A contact has at most {MOST_TAGS} tags; this one would have {len(contact.tags) + len(new)}.",
+            f"A contact has at most {MOST_TAGS} tags; this one would have {len(carried) + len(new)}.",
         )
     if new:
-        tags = await CONTACT_TAGS.find_or_make(tx, workspace_id, new)
+        await CONTACT_TAGS.find_or_make(tx, workspace_id, new)
+        tags = await CONTACT_TAGS.lock(tx, workspace_id, new)
         await CONTACT_TAGS.link(tx, workspace_id, contact_id, [tags[name] for name in new])
         await count_usage(tx, workspace_id, tags.values(), 1)
         contact.tags, contact.updated_at = [*contact.tags, *new], tx.now
@@ -126,7 +128,7 @@ async def remove_tags(tx: Tx, workspace_id: str, contact_id: str, names: Sequenc
     contact = await lock_contact(tx, workspace_id, contact_id)
     gone = [name for name in dict.fromkeys(names) if name in contact.tags]
     if gone:
-        tags = await CONTACT_TAGS.find(tx, workspace_id, gone)
+        tags = await CONTACT_TAGS.lock(tx, workspace_id, gone)
         await CONTACT_TAGS.unlink(tx, workspace_id, contact_id, tags.values())
         await count_usage(tx, workspace_id, tags.values(), -1)
         contact.tags = [name for name in contact.tags if name not in gone]

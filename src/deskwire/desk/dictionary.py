@@ -12,7 +12,7 @@ from deskwire.model.contacts import ContactTagRecord
 from deskwire.store import kinds, tables
 from deskwire.store.kinds import Kind
 from deskwire.store.records import from_row, put, row_of
-from deskwire.store.statement import Among, Statement
+from deskwire.store.statement import Among, Row, Statement
 from deskwire.store.transaction import Tx
 
 T = TypeVar("T", ContactTagRecord, ChannelTagRecord)
@@ -27,10 +27,10 @@ class Dictionary(Generic[T]):
         tags = kind.table
         mine = tags.c.workspace_id == bindparam("workspace_id")
         columns = [tags.c[name] for name in kind.columns]
-        self._by_name = Statement(
-            select(*columns).where(mine, Among(tags.c.name, "names")).order_by(tags.c.id).with_for_update()
-        )
-        self._names_of = Statement(select(tags.c.name).where(mine, Among(tags.c.id, "ids")))
+        by_name = select(*columns).where(mine, Among(tags.c.name, "names")).order_by(tags.c.id)
+        self._find = Statement(by_name)
+        self._lock = Statement(by_name.with_for_update())
+        self._names_of = Statement(select(tags.c.id, tags.c.name).where(mine, Among(tags.c.id, "ids")))
         values: dict[str, BindParameter[object]] = {
             name: bindparam(name) for name in (*kind.columns, "visible", "document")
         }
@@ -59,15 +59,23 @@ class Dictionary(Generic[T]):
         )
 
     async def names_of(self, tx: Tx, workspace_id: str, ids: Sequence[str]) -> list[str]:
-        """The current names of tags; an id of none is passed over."""
+        """The current names of tags, in the order of their ids; an id of none is passed over."""
         if not ids:
             return []
-        return [str(row[0]) for row in await tx.all(self._names_of, workspace_id=workspace_id, ids=ids)]
+        rows = await tx.all(self._names_of, workspace_id=workspace_id, ids=ids)
+        names = {str(id): str(name) for id, name in rows}
+        return [names[id] for id in ids if id in names]
 
     async def find(self, tx: Tx, workspace_id: str, names: Sequence[str]) -> dict[str, T]:
-        """Those that there are, locked, by name."""
-        rows = await tx.all(self._by_name, workspace_id=workspace_id, names=names)
-        return {tag.name: tag for tag in (from_row(self.kind, row) for row in rows)}
+        """Those that there are, by name."""
+        return self._by_name(await tx.all(self._find, workspace_id=workspace_id, names=names))
+
+    async def lock(self, tx: Tx, workspace_id: str, names: Sequence[str]) -> dict[str, T]:
+        """Those that there are, by name, and nobody else's until the transaction ends.
+
+        Comes after `find_or_make`, which waits for others: to hold a tag meanwhile would be to deadlock.
+        """
+        return self._by_name(await tx.all(self._lock, workspace_id=workspace_id, names=names))
 
     async def find_or_make(self, tx: Tx, workspace_id: str, names: Sequence[str]) -> dict[str, T]:
         found = await self.find(tx, workspace_id, names)
@@ -79,6 +87,9 @@ class Dictionary(Generic[T]):
             tag = self.kind.record(id=new_id(), created_at=tx.now, name=name)
             await tx.run(self._make, **row_of(self.kind, workspace_id, tag))
         return await self.find(tx, workspace_id, names)
+
+    def _by_name(self, rows: Sequence[Row]) -> dict[str, T]:
+        return {tag.name: tag for tag in (from_row(self.kind, row) for row in rows)}
 
     async def link(
         self, tx: Tx, workspace_id: str, carrier_id: str, tags: Iterable[T], **beside: int
