@@ -25,7 +25,7 @@ async def add_tags(
     named = await CHANNEL_TAGS.names_of(tx, workspace_id, tag_ids)
     requested = list(dict.fromkeys([*names, *named]))
     new = [name for name in requested if name not in conversation.tags]
-    if len(conversation.tags) + len(new) > MOST_TAGS:
+    if new and len(conversation.tags) + len(new) > MOST_TAGS:
         raise DeskError(
             "TAG_LIMIT_EXCEEDED",
             f"A conversation has at most {MOST_TAGS} tags; this one would have "
@@ -42,7 +42,7 @@ async def add_tags(
         )
         conversation.channel.tags = [*conversation.channel.tags, *new]
         await keep(tx, conversation)
-    await note(tx, token, "conversation tag add (API)", conversation, actor_member_id, requested)
+        await note(tx, token, "conversation tag add (API)", conversation, actor_member_id, requested)
     return rendered(conversation)
 
 
@@ -59,7 +59,7 @@ async def remove_tags(
         await CHANNEL_TAGS.unlink(tx, workspace_id, channel_id, tags.values())
         conversation.channel.tags = [name for name in conversation.channel.tags if name not in gone]
         await keep(tx, conversation)
-    await note(tx, token, "conversation tag remove (API)", conversation, actor_member_id, requested)
+        await note(tx, token, "conversation tag remove (API)", conversation, actor_member_id, requested)
     return rendered(conversation)
 
 
