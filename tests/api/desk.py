@@ -10,7 +10,7 @@ from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.routes import PREFIX
-from deskwire.api.table import READS
+from deskwire.api.table import ENDPOINTS
 from deskwire.desk.tokens import NewToken, create_token
 from deskwire.desk.workspaces import create_workspace
 from deskwire.model.scopes import SCOPES
@@ -63,7 +63,9 @@ class House:
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.store, self.clock, self.steady)
         downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
-        api = Api(READS, self.store, self.clock, self.authentication, CURSOR_KEY, downloads, self.observed)
+        api = Api(
+            ENDPOINTS, self.store, self.clock, self.authentication, CURSOR_KEY, downloads, self.observed
+        )
         self.app: ASGIApp = site.Site(
             api,
             site.pages(
