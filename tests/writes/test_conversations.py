@@ -1,5 +1,6 @@
 """Reading, closing, reopening, assigning a channel."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -53,12 +54,13 @@ def test_an_actor_of_any_active_membership_may_read_close_and_reopen(writer: Wri
 def test_an_actor_who_is_no_active_member_is_refused(
     writer: Writer, stranger: Writer, verb: str, who: str
 ) -> None:
-    actor = {
+    who_is: dict[str, Callable[[], str]] = {
         "inactive": lambda: writer.member("owner", active=False),
         "foreign": lambda: stranger.owner,
         "unknown": new_id,
         "contact": lambda: writer.contact()["id"],
-    }[who]()
+    }
+    actor = who_is[who]()
     channel = writer.channel(status="snoozed", tags=["x"])
     answer = writer.leaves_no_trace(lambda: act(writer, channel, verb, actor))
     assert answer.failure == (403, "FORBIDDEN")
@@ -201,11 +203,12 @@ def test_assigning_whom_it_is_assigned_to_changes_nothing(writer: Writer, clock:
 
 @pytest.mark.parametrize("who", ["inactive", "foreign", "unknown"])
 def test_an_assignee_who_is_not_there_is_not_found(writer: Writer, stranger: Writer, who: str) -> None:
-    member = {
+    who_is: dict[str, Callable[[], str]] = {
         "inactive": lambda: writer.member(active=False),
         "foreign": lambda: stranger.owner,
         "unknown": new_id,
-    }[who]()
+    }
+    member = who_is[who]()
     channel = writer.channel()
     answer = writer.leaves_no_trace(lambda: writer.act(channel, "assign", member_id=member))
     assert answer.failure == (404, "NOT_FOUND")
@@ -289,13 +292,14 @@ def test_reading_changes_neither_the_channel_nor_tells_of_it(writer: Writer) -> 
 def test_a_message_that_is_not_there_cannot_be_read(writer: Writer, stranger: Writer, which: str) -> None:
     channel = writer.channel()
     writer.reply(channel)
-    id = {
+    which_is: dict[str, Callable[[], str]] = {
         "deleted": lambda: writer.desk.add("message", channel_id=channel, deleted=True),
         "internal_note": lambda: writer.desk.add("message", channel_id=channel, internal_note=True),
         "elsewhere": lambda: writer.reply(writer.channel())["id"],
         "foreign": lambda: stranger.reply(stranger.channel())["id"],
         "unknown": new_id,
-    }[which]()
+    }
+    id = which_is[which]()
     answer = writer.leaves_no_trace(lambda: writer.act(channel, "read", message_id=id))
     assert answer.failure == (404, "NOT_FOUND")
 

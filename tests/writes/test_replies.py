@@ -1,5 +1,6 @@
 """Sending replies."""
 
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -43,14 +44,15 @@ def test_a_reply_is_said_by_the_member_named(writer: Writer, channel: str, role:
 
 @pytest.mark.parametrize("who", ["viewer", "inactive", "foreign", "unknown", "contact", "token"])
 def test_who_may_not_say_it_is_refused(writer: Writer, stranger: Writer, channel: str, who: str) -> None:
-    id = {
+    who_is: dict[str, Callable[[], str]] = {
         "viewer": lambda: writer.member("viewer"),
         "inactive": lambda: writer.member("owner", active=False),
         "foreign": lambda: stranger.owner,
         "unknown": new_id,
         "contact": lambda: writer.contact()["id"],
         "token": lambda: writer.token.token.id,
-    }[who]()
+    }
+    id = who_is[who]()
     body = {"content_type": "text", "content": "x", "sender_member_id": id}
     answer = writer.leaves_no_trace(lambda: writer("POST", f"/channels/{channel}/messages", body))
     assert answer.failure == (403, "FORBIDDEN")

@@ -11,7 +11,8 @@ from deskwire.api.routes import PREFIX
 from deskwire.model.scopes import SCOPES
 from deskwire.store.statement import Row, Statement
 from deskwire.store.tables import AUDIT_ENTRIES, EVENTS, METADATA, READ_POSITIONS, SMS_CONSENTS
-from tests.api.client import Answer, Header, send
+from deskwire.store.transaction import Tx
+from tests.api.client import Answer, Header, QueryText, send
 from tests.api.desk import Desk
 
 Json = dict[str, Any]
@@ -120,7 +121,7 @@ class Writer:
         query = "&".join(f"name={quote(name, safe='')}" for name in names)
         return self("DELETE", f"/contacts/{contact_id}/tags?{query}")
 
-    def see(self, path: str, query: str = "") -> Any:
+    def see(self, path: str, query: QueryText = "") -> Any:
         return self.desk.get(path, query).data
 
     @property
@@ -149,7 +150,15 @@ class Writer:
 
     def everything(self) -> dict[str, list[str]]:
         """Every row of every table of the workspace."""
-        return {name: sorted(map(repr, map(tuple, self._rows(each)))) for name, each in EVERYTHING.items()}
+
+        async def read(tx: Tx) -> dict[str, list[str]]:
+            rows = {
+                name: await tx.all(each, workspace_id=self.desk.workspace_id)
+                for name, each in EVERYTHING.items()
+            }
+            return {name: sorted(map(repr, map(tuple, found))) for name, found in rows.items()}
+
+        return self.house.run(self.house.store.read(read))
 
     def leaves_no_trace(self, attempt: Callable[[], Answer]) -> Answer:
         before = self.everything()
