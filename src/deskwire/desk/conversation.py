@@ -11,7 +11,7 @@ from deskwire.model.errors import not_found
 from deskwire.model.events import ChannelEventData, EventKind
 from deskwire.model.people import Member, show_member
 from deskwire.store import kinds
-from deskwire.store.records import from_row, load, put, render
+from deskwire.store.records import from_row, load, render, row_of
 from deskwire.store.statement import Statement
 from deskwire.store.tables import CHANNEL_TAG_LINKS, CHANNEL_TAGS, CHANNELS
 from deskwire.store.transaction import Tx
@@ -37,7 +37,20 @@ TAGS = Statement(
     )
     .order_by(CHANNEL_TAG_LINKS.c.position)
 )
-SET_VERSION = Statement(update(CHANNELS).where(MINE).values(version=bindparam("new_version")))
+# What no index holds, so that none is written for it.
+CHANGED = (
+    "status",
+    "assigned_member_id",
+    "assigned_type",
+    "last_message_at",
+    "snoozed_until",
+    "message_count",
+    "last_seq",
+    "version",
+    "updated_at",
+    "document",
+)
+PUT_BACK = Statement(update(CHANNELS).where(MINE).values({name: bindparam(name) for name in CHANGED}))
 
 
 class Conversation(NamedTuple):
@@ -65,17 +78,17 @@ async def lock_conversation(tx: Tx, workspace_id: str, channel_id: str) -> Conve
 
 async def keep(tx: Tx, conversation: Conversation) -> int:
     """Puts the changed channel back; answers its new version."""
-    channel = conversation.channel
-    channel.updated_at = tx.now
-    await put(tx, kinds.CHANNELS, conversation.workspace_id, channel)
+    conversation.channel.updated_at = tx.now
     version = conversation.version + 1
-    await tx.run(
-        SET_VERSION,
-        workspace_id=conversation.workspace_id,
-        channel_id=channel.id,
-        new_version=version,
-    )
+    await put_back(tx, conversation, version, conversation.last_seq)
     return version
+
+
+async def put_back(tx: Tx, conversation: Conversation, version: int, last_seq: int) -> None:
+    row = row_of(
+        kinds.CHANNELS, conversation.workspace_id, conversation.channel, version=version, last_seq=last_seq
+    )
+    await tx.run(PUT_BACK, channel_id=conversation.channel.id, **row)
 
 
 async def tell(

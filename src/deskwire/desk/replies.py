@@ -1,11 +1,11 @@
 """Sending a reply into a channel."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from sqlalchemy import and_, bindparam, select, update
+from sqlalchemy import bindparam, insert, select
 
 from deskwire.desk.acting import find_actor
-from deskwire.desk.conversation import Conversation, assigned_member, lock_conversation
+from deskwire.desk.conversation import Conversation, assigned_member, lock_conversation, put_back
 from deskwire.desk.identity import new_id
 from deskwire.desk.outbox import emit
 from deskwire.model.channels import show_channel
@@ -15,10 +15,10 @@ from deskwire.model.search import message_terms
 from deskwire.model.tokens import Token
 from deskwire.model.vocabulary import ContentType
 from deskwire.store import kinds
-from deskwire.store.records import document, put, render
+from deskwire.store.records import document, row_of
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Statement
-from deskwire.store.tables import CHANNELS, MESSAGES
+from deskwire.store.tables import MESSAGES
 from deskwire.store.transaction import Tx
 
 SENT_BEFORE = Statement(
@@ -28,26 +28,7 @@ SENT_BEFORE = Statement(
         MESSAGES.c.client_request_id == bindparam("client_request_id"),
     )
 )
-NAME_REQUEST = Statement(
-    update(MESSAGES)
-    .where(
-        and_(
-            MESSAGES.c.workspace_id == bindparam("workspace_id"),
-            MESSAGES.c.id == bindparam("message_id"),
-        )
-    )
-    .values(client_request_id=bindparam("request"))
-)
-SET_LAST_SEQ = Statement(
-    update(CHANNELS)
-    .where(
-        and_(
-            CHANNELS.c.workspace_id == bindparam("workspace_id"),
-            CHANNELS.c.id == bindparam("channel_id"),
-        )
-    )
-    .values(last_seq=bindparam("seq"))
-)
+INSERT = Statement(insert(MESSAGES))
 
 
 class Reply(NamedTuple):
@@ -81,19 +62,13 @@ async def send_reply(tx: Tx, token: Token, channel_id: str, reply: Reply) -> Sen
             return Sent(document(before), deduplicated=True)
     message = await message_of(tx, token, channel_id, reply)
     seq = conversation.last_seq + 1
-    await put(tx, kinds.MESSAGES, workspace_id, message, seq=seq)
-    if reply.client_request_id is not None:
-        await tx.run(
-            NAME_REQUEST,
-            workspace_id=workspace_id,
-            message_id=message.id,
-            request=reply.client_request_id,
-        )
+    row = row_of(kinds.MESSAGES, workspace_id, message, seq=seq, client_request_id=reply.client_request_id)
+    await tx.run(INSERT, **row)
     entry = Entry(message.id, message.created_at, message_terms(workspace_id, message))
     await tx.index(Subject.MESSAGES, workspace_id, [entry])
     await count(tx, conversation, message, seq)
     await tell(tx, conversation, message, seq)
-    return Sent(render(kinds.MESSAGES, message), deduplicated=False)
+    return Sent(cast(bytes, row["document"]), deduplicated=False)
 
 
 async def message_of(tx: Tx, token: Token, channel_id: str, reply: Reply) -> MessageRecord:
@@ -117,8 +92,7 @@ async def count(tx: Tx, conversation: Conversation, message: MessageRecord, seq:
     channel = conversation.channel
     channel.message_count += 1
     channel.last_message_at = max(channel.last_message_at or message.created_at, message.created_at)
-    await put(tx, kinds.CHANNELS, conversation.workspace_id, channel)
-    await tx.run(SET_LAST_SEQ, workspace_id=conversation.workspace_id, channel_id=channel.id, seq=seq)
+    await put_back(tx, conversation, conversation.version, seq)
 
 
 async def tell(tx: Tx, conversation: Conversation, message: MessageRecord, seq: int) -> None:
