@@ -9,13 +9,13 @@ from sqlalchemy import Table, and_, bindparam, delete, func, select
 from deskwire.model.channels import ChannelRecord, ChannelTagRecord
 from deskwire.model.connections import (
     AiAgentRecord,
-    BusinessHoursRecord,
     IntegrationRecord,
     VoiceCallRecord,
     WorkflowRecord,
 )
 from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactRecord, ContactTagRecord
+from deskwire.model.lines import BusinessHoursLine
 from deskwire.model.messages import AttachmentRecord, MessageRecord
 from deskwire.model.moments import Moment, decode_moment
 from deskwire.model.people import MemberRecord, TeamRecord
@@ -44,7 +44,7 @@ AnyRecord = (
     | WorkflowRecord
     | AiAgentRecord
     | VoiceCallRecord
-    | BusinessHoursRecord
+    | BusinessHoursLine
 )
 R = TypeVar("R")
 LINE: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord, dec_hook=decode_moment)
@@ -128,7 +128,7 @@ async def keep(tx: Tx, workspace_id: str, given: Iterable[JsonRecord]) -> None:
     for agent in of(AiAgentRecord, records):
         agent.id = workspace_id
         await put(tx, kinds.AI_AGENTS, workspace_id, agent)
-    for hours in of(BusinessHoursRecord, records):
+    for hours in of(BusinessHoursLine, records):
         await tx.run(PUT_HOURS, workspace_id=workspace_id, config=bytes(hours.config))
 
 
