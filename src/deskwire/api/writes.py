@@ -205,6 +205,7 @@ WRITES: tuple[Endpoint, ...] = (
         scopes=("messages:write",),
         body=ReplyBody,
         status=201,
+        may_find=True,
         answers=Answers.OBJECT,
         shows=SentMessage,
         operation=send_reply,
