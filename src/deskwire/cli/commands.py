@@ -23,6 +23,7 @@ def build_commands(settings: Sequence[Option]) -> Group:
         *running_commands(settings, place),
         group("workspace", "Make and list workspaces.", *workspace_commands(place)),
         group("token", "Issue, list, rotate and revoke access tokens.", *token_commands(place)),
+        group("contact", "Merge contacts.", *contact_commands(place)),
         *record_commands(place),
         completion_command(),
         params=[flag("--traceback", "Show where an unexpected error came from."), version_option()],
@@ -97,6 +98,19 @@ def token_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     rotate = "Give a token a new secret; the old one ends at once."
     yield command("rotate", "tokens:rotate", rotate, TOKEN_ID, JSON, settings=place)
     yield command("revoke", "tokens:revoke", "End a token at once.", TOKEN_ID, JSON, settings=place)
+
+
+def contact_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "merge",
+        "contacts:merge",
+        "Merge two contacts: all that GONE has goes to KEEP, and GONE is seen no more. It cannot be undone.",
+        click.Argument(["keep"], type=ID),
+        click.Argument(["gone"], type=ID),
+        WORKSPACE,
+        JSON,
+        settings=place,
+    )
 
 
 def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
