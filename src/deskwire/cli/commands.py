@@ -9,6 +9,7 @@ from deskwire.cli.command import Group, command, current_session, flag, group, o
 from deskwire.cli.completion import PROGRAM, SHELLS, print_script
 from deskwire.cli.house import Option
 from deskwire.cli.parameters import COUNT, DURATION, EMAIL, FILE, ID, NAME, PORT, SCOPE
+from deskwire.model.limits import AUDIT_ENTRIES_SHOWN
 from deskwire.model.scopes import SCOPES
 
 # Where the data are, which every command that touches them can be told.
@@ -134,6 +135,15 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
             FILE,
             "Where to; attachments' files go to a folder beside it. Without: standard output, without files.",
         ),
+        settings=place,
+    )
+    yield command(
+        "audit",
+        "auditing:show",
+        "Read the audit log: what was done through the API to tags of conversations, newest first.",
+        WORKSPACE,
+        option("--limit", click.IntRange(1, 1_000_000), "How many entries at most.", AUDIT_ENTRIES_SHOWN),
+        JSON,
         settings=place,
     )
     yield command(
