@@ -133,7 +133,7 @@ def test_an_operation_describes_every_parameter(endpoint: Endpoint) -> None:
     }
     assert by_place["path"] == (["id"] if "{id}" in endpoint.path else [])
     assert sorted(by_place["query"]) == sorted(endpoint.query.__struct_fields__)
-    assert by_place["header"] == ["X-Request-ID"]
+    assert by_place["header"] == [*(["Idempotency-Key"] if endpoint.is_idempotent else []), "X-Request-ID"]
     assert all(one["description"].endswith(".") for one in found)
     assert all(one["schema"]["type"] for one in found)
 

@@ -13,11 +13,13 @@ from deskwire.api.authentication import Authentication
 from deskwire.api.bodies import Body
 from deskwire.api.body_parser import BodyParser
 from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made
+from deskwire.api.idempotency_key import parse_key
 from deskwire.api.parameters import Query, QueryParser
 from deskwire.api.request_id import REQUEST_ID, request_id_of
 from deskwire.api.routes import MethodNotAllowed, Routes
 from deskwire.api.statuses import RETRY_AFTER_S, STATUSES
 from deskwire.desk.attachments import KeptAttachment
+from deskwire.desk.idempotency import Attempt, do_once
 from deskwire.desk.pages import Page
 from deskwire.model import cursors
 from deskwire.model.errors import DeskError, Unavailable, invalid_query, not_found
@@ -27,7 +29,7 @@ from deskwire.model.messages import Attachment
 from deskwire.model.tokens import Token
 from deskwire.store.clock import Clock
 from deskwire.store.records import ENCODER
-from deskwire.store.transaction import Store
+from deskwire.store.transaction import Store, Tx
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -53,7 +55,18 @@ class Observer(Protocol):
 class Request:
     """What is known of a request so far; the observer is told of it when it is answered."""
 
-    __slots__ = ("authorization", "content_type", "id", "length", "method", "path", "query", "route", "token")
+    __slots__ = (
+        "authorization",
+        "content_type",
+        "id",
+        "idempotency_key",
+        "length",
+        "method",
+        "path",
+        "query",
+        "route",
+        "token",
+    )
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -62,6 +75,7 @@ class Request:
         self.route = UNKNOWN_ROUTE
         self.token: Token | None = None
         self.authorization: bytes | None = None
+        self.idempotency_key: bytes | None = None
         self.content_type = b""
         self.length = 0
         sent_id: bytes | None = None
@@ -71,6 +85,9 @@ class Request:
                 self.authorization = value if self.authorization is None else b""
             elif name == b"x-request-id":
                 sent_id = value
+            elif name == b"idempotency-key":
+                # Two are refused like one that breaks its form.
+                self.idempotency_key = value if self.idempotency_key is None else b""
             elif name == b"content-type":
                 self.content_type = value
             elif name == b"content-length":
@@ -159,6 +176,10 @@ class Api:
         if endpoint.body is not None:
             raw = await read_body(request, receive, self._max_body)
             call.body = self._body_parsers[endpoint.body].parse(raw)
+            if endpoint.is_idempotent and request.idempotency_key is not None:
+                call.attempt = Attempt(
+                    f"{endpoint.method} {endpoint.path}", parse_key(request.idempotency_key), raw
+                )
         answer = await self._operate(endpoint, call)
         if answer is None:
             return 204, NO_BODY, b""
@@ -166,6 +187,9 @@ class Api:
         return status, JSON, await self._enveloped(endpoint, call, answer)
 
     async def _operate(self, endpoint: Endpoint, call: Call) -> Answer:
+        attempt = call.attempt
+        if attempt is not None:
+            return await self._store.write(lambda tx: made_once(tx, endpoint, call, attempt))
         if endpoint.is_write:
             return await self._store.write(lambda tx: endpoint.operation(tx, call))
         read = self._store.read_aside if endpoint.aside(call) else self._store.read
@@ -206,6 +230,15 @@ class Api:
         if page.next is None:
             return None
         return cursors.encode(self._cursor_key, cursor_scope(endpoint, call), page.next, self._clock())
+
+
+async def made_once(tx: Tx, endpoint: Endpoint, call: Call, attempt: Attempt) -> Made:
+    async def make() -> bytes:
+        made = await endpoint.operation(tx, call)
+        assert isinstance(made, Made), "an operation with an idempotency key makes something"
+        return made.document
+
+    return Made(await do_once(tx, call.token, attempt, make))
 
 
 async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes:
@@ -266,4 +299,6 @@ def failure(error: DeskError) -> tuple[int, Headers, bytes]:
             headers = [*JSON, (b"www-authenticate", b"Bearer")]
         case DeskError(code="UNAVAILABLE"):
             headers = [*JSON, (b"retry-after", b"%d" % RETRY_AFTER_S)]
+        case DeskError(retry_after_s=int(seconds)):
+            headers = [*JSON, (b"retry-after", b"%d" % seconds)]
     return STATUSES[error.code], headers, envelope.of_failure(error)

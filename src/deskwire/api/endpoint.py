@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from deskwire.api.bodies import Body
 from deskwire.api.parameters import Query
 from deskwire.desk.attachments import KeptAttachment
+from deskwire.desk.idempotency import Attempt
 from deskwire.desk.pages import Page
 from deskwire.model.cursors import Position
 from deskwire.model.errors import Code
@@ -32,6 +33,7 @@ class Call:
     id: str
     query: Any
     body: Any = None
+    attempt: Attempt | None = None
     after: Position | None = None
 
     @property
@@ -81,6 +83,8 @@ class Endpoint:
     status: int = 200
     # What is sent again may find what was made by the first time; that is answered with 200.
     may_find: bool = False
+    # Whether it takes an Idempotency-Key.
+    is_idempotent: bool = False
     bad_id: BadId = BadId.NOT_FOUND
     noun: str = ""
     # A read that may be long runs beside the event loop on an embedded database.

@@ -23,7 +23,7 @@ WHEN: dict[Code, str] = {
     "FORBIDDEN": "The acting member is unknown, not active, or lacks the permission.",
     "NOT_FOUND": "There is no such thing in the workspace of the token, or no such path.",
     "METHOD_NOT_ALLOWED": "The path exists but does not have this method; `Allow` lists those it has.",
-    "CONFLICT": "The value is taken already.",
+    "CONFLICT": "The value is taken, or the first request with the same `Idempotency-Key` is under way.",
     "PAYLOAD_TOO_LARGE": "The body is larger than the server accepts.",
     "UNSUPPORTED_MEDIA_TYPE": "The body was not sent as `application/json`.",
     "TAG_LIMIT_EXCEEDED": "There would be more tags than allowed; nothing was changed.",
@@ -50,7 +50,7 @@ EXAMPLES: dict[Code, DeskError] = {
         "UNSUPPORTED_MEDIA_TYPE", "The body must be sent as application/json."
     ),
     "IDEMPOTENCY_MISMATCH": DeskError(
-        "IDEMPOTENCY_MISMATCH", "This idempotency key was used for another request."
+        "IDEMPOTENCY_MISMATCH", "This Idempotency-Key was used before, with another body."
     ),
     "RATE_LIMITED": DeskError("RATE_LIMITED", "Too many requests; try again shortly."),
     "INTERNAL": DeskError("INTERNAL", ""),
@@ -80,6 +80,8 @@ def codes_of(endpoint: Endpoint) -> list[Code]:
         codes.add("INVALID_QUERY")
     if endpoint.body is not None:
         codes |= {"INVALID_BODY", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"}
+    if endpoint.is_idempotent:
+        codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
     return sorted(codes, key=lambda code: (STATUSES[code], code))
 
 

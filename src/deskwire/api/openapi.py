@@ -9,6 +9,7 @@ from deskwire.api.components import (
     failure_response,
     header_references,
     headers,
+    idempotency_key_parameter,
     request_id_parameter,
     security_scheme,
 )
@@ -17,6 +18,7 @@ from deskwire.api.envelope import FailureEnvelope
 from deskwire.api.examples import CURSOR, IDS, answer_of, body_of, parameters_of
 from deskwire.api.failures import EVERYWHERE, answered, codes_of, failure_of
 from deskwire.api.failures import EXAMPLES as FAILURES
+from deskwire.api.idempotency_key import IDEMPOTENCY_KEY
 from deskwire.api.introduction import as_markdown, introduction
 from deskwire.api.operation_ids import operation_id
 from deskwire.api.parameters import Parameter, QueryParser
@@ -54,7 +56,10 @@ def document(endpoints: Sequence[Endpoint], base_url: str, version: str) -> Json
         "paths": paths,
         "components": {
             "securitySchemes": {SECURITY: security_scheme()},
-            "parameters": {REQUEST_ID: request_id_parameter()},
+            "parameters": {
+                REQUEST_ID: request_id_parameter(),
+                IDEMPOTENCY_KEY: idempotency_key_parameter(),
+            },
             "headers": headers(),
             "responses": {code: failure_response([FAILURES[code]]) for code in shared(codes)},
             "schemas": named | {"PageMeta": page_meta(CURSOR), "OnlyPage": ONLY_PAGE},
@@ -109,7 +114,8 @@ def parameters(endpoint: Endpoint) -> list[Json]:
                 **({"example": examples[name]} if name in examples else {}),
             }
         )
-    return [*found, {"$ref": f"#/components/parameters/{REQUEST_ID}"}]
+    shared_headers = (*((IDEMPOTENCY_KEY,) if endpoint.is_idempotent else ()), REQUEST_ID)
+    return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in shared_headers)]
 
 
 def values_of(parameter: Parameter) -> Json:

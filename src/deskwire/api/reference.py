@@ -6,6 +6,7 @@ from importlib.resources import files
 from shlex import quote
 from typing import NamedTuple
 
+from deskwire.api.components import REQUEST_ID
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.failures import answered
 from deskwire.api.html import Html, code_block, coloured, element, entries, joined, prose, table
@@ -15,6 +16,9 @@ from deskwire.api.reference_schemas import resource, term, told, type_of
 from deskwire.api.schemas import Json
 
 STYLE = files("deskwire.api").joinpath("reference.css").read_text("utf-8")
+
+
+PLACES = {"path": "in the path", "header": "a header"}
 
 
 class Operation(NamedTuple):
@@ -163,12 +167,12 @@ def article(described: Json, operation: Operation) -> Html:
 
 def parameter_list(described: Json, operation: Json) -> list[Html]:
     found = [resolved(described, one) for one in operation["parameters"]]
-    rows = [parameter_row(one) for one in found if one["in"] != "header"]
+    rows = [parameter_row(one) for one in found if one["name"] != REQUEST_ID]
     return [element("h4", "Parameters"), entries(rows)] if rows else []
 
 
 def parameter_row(parameter: Json) -> tuple[Html, Html]:
-    note = "in the path" if parameter["in"] == "path" else "required" if parameter["required"] else ""
+    note = PLACES.get(parameter["in"]) or ("required" if parameter["required"] else "")
     return term(parameter["name"], note), told(parameter["schema"], parameter["description"])
 
 

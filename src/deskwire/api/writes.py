@@ -134,6 +134,7 @@ WRITES: tuple[Endpoint, ...] = (
         scopes=("contacts:write",),
         body=NewContact,
         status=201,
+        is_idempotent=True,
         answers=Answers.OBJECT,
         shows=Contact,
         operation=create_contact,
