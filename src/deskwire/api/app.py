@@ -15,6 +15,7 @@ from deskwire.api.body_parser import BodyParser
 from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made
 from deskwire.api.idempotency_key import parse_key
 from deskwire.api.parameters import Query, QueryParser
+from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.request_id import REQUEST_ID, request_id_of
 from deskwire.api.routes import MethodNotAllowed, Routes
 from deskwire.api.statuses import RETRY_AFTER_S, STATUSES
@@ -24,7 +25,7 @@ from deskwire.desk.pages import Page
 from deskwire.model import cursors
 from deskwire.model.errors import DeskError, Unavailable, invalid_query, not_found
 from deskwire.model.ids import parse_id
-from deskwire.model.limits import MAX_BODY_BYTES
+from deskwire.model.limits import MAX_BODY_BYTES, REQUESTS_AT_WORK
 from deskwire.model.messages import Attachment
 from deskwire.model.tokens import Token
 from deskwire.store.clock import Clock
@@ -106,6 +107,8 @@ class Api:
         links: Links,
         observer: Observer,
         max_body: int = MAX_BODY_BYTES,
+        limiter: RateLimiter | None = None,
+        most_at_work: int = REQUESTS_AT_WORK,
     ) -> None:
         self._routes = Routes(endpoints)
         self._parsers: dict[type[Query], QueryParser[Query]] = {
@@ -115,6 +118,9 @@ class Api:
             endpoint.body: BodyParser(endpoint.body) for endpoint in endpoints if endpoint.body is not None
         }
         self._max_body = max_body
+        self._limiter = limiter
+        self._most_at_work = most_at_work
+        self._at_work = 0
         self._store = store
         self._clock = clock
         self._authentication = authentication
@@ -126,10 +132,15 @@ class Api:
         started = time.perf_counter()
         request = Request(scope)
         REQUEST_ID.set(request.id)
+        self._at_work += 1
         try:
             status, headers, body = await self._answer(request, receive)
         except ClientDisconnect:
             return
+        finally:
+            self._at_work -= 1
+        if self._limiter is not None:
+            headers = [*headers, *rate_headers(self._limiter, request.token)]
         await send(
             {
                 "type": "http.response.start",
@@ -153,6 +164,8 @@ class Api:
 
     async def _answer(self, request: Request, receive: Receive) -> tuple[int, Headers, bytes]:
         try:
+            if self._at_work > self._most_at_work:
+                raise DeskError("UNAVAILABLE", "The service has too much to do just now; try again shortly.")
             return await self._perform(request, receive)
         except DeskError as error:
             return failure(error)
@@ -169,6 +182,8 @@ class Api:
         endpoint, id = self._routes.find(request.method, request.path)
         request.route = endpoint.path
         token = request.token = await self._authentication.authenticate(request.authorization)
+        if self._limiter is not None:
+            await self._limiter.spend(token)
         check_scopes(endpoint, token)
         call = Call(token, parsed_id(endpoint, id), self._parsers[endpoint.query].parse(request.query))
         if endpoint.is_paged:
@@ -266,6 +281,15 @@ async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes
 
 def is_json(content_type: bytes) -> bool:
     return content_type.partition(b";")[0].strip().lower() == b"application/json"
+
+
+def rate_headers(limiter: RateLimiter, token: Token | None) -> Headers:
+    """The policy is the same for everybody; what is left is that of the token which asked."""
+    headers = [(b"ratelimit-policy", limiter.policy)]
+    if token is not None:
+        standing = limiter.standing(token)
+        headers.append((b"ratelimit", b'"token";r=%d;t=%d' % standing))
+    return headers
 
 
 def cursor_scope(endpoint: Endpoint, call: Call) -> str:

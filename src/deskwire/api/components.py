@@ -77,12 +77,12 @@ def headers() -> Json:
             "example": RETRY_AFTER_S,
         },
         "RateLimit": {
-            "description": "What is left of the limit, and when it is renewed.",
+            "description": "What this token has left, `r`, and in how many seconds that is renewed, `t`.",
             "schema": {"type": "string"},
             "example": '"token";r=0;t=12',
         },
         "RateLimit-Policy": {
-            "description": "How many requests are allowed in how many seconds.",
+            "description": "How many requests a token may make, `q`, in how many seconds, `w`.",
             "schema": {"type": "string"},
             "example": '"token";q=600;w=60',
         },

@@ -185,7 +185,8 @@ ERRORS = (
     Paragraph(
         "`code` is for programs, `message` for people. `details.fields` names each query parameter or "
         "field that was refused, and why. Query parameters that are not known are ignored, and of one that "
-        "is repeated the last counts. What belongs to another workspace is answered as if it did not exist."
+        "is repeated the last counts, unless it is made to be repeated. What belongs to another workspace "
+        "is answered as if it did not exist."
     ),
     Paragraph("Every operation can answer 401, 429, 500 and 503; its other failures are listed with it."),
 )
@@ -243,5 +244,12 @@ LIMITS = Section(
             ),
         ),
         Paragraph("Lengths count Unicode code points."),
+        Paragraph(
+            "Whoever runs the service may limit the requests of a token in a minute. Then every answer "
+            'carries `RateLimit-Policy`, such as `"token";q=60;w=60`, and `RateLimit`, such as '
+            '`"token";r=12;t=34`: 12 requests are left, and in 34 seconds there are 60 again. '
+            "Without any left, the answer is 429 `RATE_LIMITED`, and `Retry-After` says how many seconds to "
+            "wait."
+        ),
     ),
 )
