@@ -171,6 +171,8 @@ def _texts(value: object) -> list[str]:
 
 def _tidied(line: Line, raw: bytes) -> Line:
     match line:
+        case ContactRecord(merged_into=str()):
+            raise BadLine("merged_into: is no field of this kind")
         case ContactRecord():
             line.email = line.email.strip() if line.email else None
             line.phone = line.phone.strip() if line.phone else None

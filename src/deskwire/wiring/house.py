@@ -5,9 +5,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import fields
 
-from deskwire.cli.house import Option
 from deskwire.store.migration import migrate_postgres, migrate_sqlite
 from deskwire.store.schema import SCHEMA, sqlite_file_version
 from deskwire.wiring import demonstration, logs, processes, settings
@@ -18,13 +16,6 @@ from deskwire.wiring.settings import Settings
 
 
 class House:
-    @property
-    def options(self) -> list[Option]:
-        return [
-            Option(settings.option_of(each).removeprefix("--"), each.metadata["help"])
-            for each in fields(Settings)
-        ]
-
     @asynccontextmanager
     async def open(self, options: Mapping[str, str]) -> AsyncIterator[OpenHouse]:
         said = load(options)
