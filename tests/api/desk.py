@@ -57,9 +57,10 @@ class House:
 
     store: AnyStore
     files: Files
-    folder: Path
     clock: SetClock
     run: Run
+    # Where files of records are written that are then imported.
+    folder: Path = Path()
     observed: Observed = field(default_factory=Observed)
     steady: Steady = field(default_factory=Steady)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Table
+from sqlalchemy import Table, bindparam, update
 from starlette.types import ASGIApp, Message
 
 from deskwire.api import examples
@@ -19,7 +19,6 @@ from deskwire.api.routes import PREFIX
 from deskwire.api.schemas import Json
 from deskwire.api.site import Site, pages
 from deskwire.api.table import ENDPOINTS
-from deskwire.desk.replies import SET_LAST_SEQ
 from deskwire.desk.tokens import create_token
 from deskwire.desk.workspaces import create_workspace, put_workspace
 from deskwire.model.contact_text import contact_terms
@@ -34,12 +33,19 @@ from deskwire.store.migration import migrate_sqlite
 from deskwire.store.records import ENCODER, put
 from deskwire.store.search import Entry, Subject
 from deskwire.store.sqlite import SqliteStore
-from deskwire.store.statement import Value, upsert
+from deskwire.store.statement import Statement, Value, upsert
 from deskwire.store.transaction import Tx
 
 NOW = examples.TRIED_AT
 BASE_URL = f"http://desk.example{PREFIX}"
 VERSION = "1.2.3"
+SET_LAST_SEQ = Statement(
+    update(tables.CHANNELS)
+    .where(
+        tables.CHANNELS.c.workspace_id == bindparam("workspace"), tables.CHANNELS.c.id == bindparam("channel")
+    )
+    .values(last_seq=bindparam("seq"))
+)
 
 
 class Answer(NamedTuple):
@@ -141,7 +147,7 @@ async def fill(tx: Tx) -> tuple[str, str]:
     await put(tx, kinds.CONTACTS, mine, examples.CONTACT)
     await put(tx, kinds.CHANNEL_TAGS, mine, examples.CHANNEL_TAG)
     await put(tx, kinds.CHANNELS, mine, examples.CHANNEL)
-    await tx.run(SET_LAST_SEQ, workspace_id=mine, channel_id=examples.CHANNEL.id, seq=1)
+    await tx.run(SET_LAST_SEQ, workspace=mine, channel=examples.CHANNEL.id, seq=1)
     await put(tx, kinds.MESSAGES, mine, examples.MESSAGE, seq=1)
     await put(tx, kinds.ATTACHMENTS, mine, examples.ATTACHMENT, file_key=None)
     await put(tx, kinds.TASKS, mine, examples.TASK)
