@@ -66,7 +66,9 @@ def everything(place: str) -> dict[str, list[str]]:
     try:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {
-            name: [json.dumps(list(map(repr, row))) for row in connection.execute(f'SELECT * FROM "{name}"')]
+            str(name): [
+                json.dumps(list(map(repr, row))) for row in connection.execute(f'SELECT * FROM "{name}"')
+            ]
             for (name,) in tables
         }
     finally:
