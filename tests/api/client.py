@@ -1,5 +1,6 @@
 """A client without a socket: a request goes straight into the application, its answer comes back whole."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,6 +97,8 @@ async def send(
     waiting = list(chunks)
 
     async def receive() -> Message:
+        if not waiting:
+            await asyncio.Event().wait()
         chunk = waiting.pop(0)
         return {"type": "http.request", "body": chunk, "more_body": bool(waiting)}
 

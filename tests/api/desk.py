@@ -1,8 +1,10 @@
 """A house to send requests to, and a desk in it: a workspace of its own, with tokens and records."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from starlette.types import ASGIApp
 
 from deskwire.api import site
@@ -11,13 +13,13 @@ from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
+from deskwire.desk.importing import import_file
 from deskwire.desk.tokens import NewToken, create_token
 from deskwire.desk.workspaces import create_workspace
 from deskwire.model.scopes import SCOPES
 from deskwire.model.tokens import Token
 from deskwire.store.attachments import Files
 from tests.api.client import Answer, Header, QueryText, send, target_of
-from tests.api.keeping import keep
 from tests.api.records import JsonRecord, record
 from tests.engines import AnyStore, Run, SetClock
 
@@ -57,20 +59,28 @@ class House:
     files: Files
     clock: SetClock
     run: Run
+    # Where files of records are written that are then imported.
+    folder: Path = Path()
     observed: Observed = field(default_factory=Observed)
     steady: Steady = field(default_factory=Steady)
 
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.store, self.clock, self.steady)
-        downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
+        self.downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
         api = Api(
-            ENDPOINTS, self.store, self.clock, self.authentication, CURSOR_KEY, downloads, self.observed
+            ENDPOINTS,
+            self.store,
+            self.clock,
+            self.authentication,
+            CURSOR_KEY,
+            self.downloads,
+            self.observed,
         )
         self.app: ASGIApp = site.Site(
             api,
             site.pages(
                 self.store,
-                downloads,
+                self.downloads,
                 self.observed,
                 openapi=b"{}",
                 reference=b"<!doctype html>",
@@ -108,7 +118,20 @@ class Desk:
         return self.issue(*scopes).secret
 
     def put(self, *records: JsonRecord) -> None:
-        self.house.run(self.house.store.write(lambda tx: keep(tx, self.workspace_id, records)))
+        """Imports the records, each in place of the one that has its id."""
+        path = self.house.folder / "records.ndjson"
+        path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in records))
+        report = self.house.run(
+            import_file(
+                self.house.store,
+                self.house.files,
+                self.workspace_id,
+                path,
+                check_only=False,
+                progress=lambda done, size: None,
+            )
+        )
+        assert not report.bad_lines, report
 
     def add(self, kind: str, **fields: object) -> str:
         """Puts one record, and says which id it has."""

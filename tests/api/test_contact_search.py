@@ -148,7 +148,7 @@ def test_a_changed_contact_is_found_by_what_it_is_now(desk: Desk) -> None:
 @pytest.mark.parametrize("length", [300, 1_000, 5_000, 20_000])
 @pytest.mark.parametrize("character", ["a", "%", "_", "\\", "é", "한", " ", "ab"])
 def test_a_q_longer_than_any_contact_finds_nothing(desk: Desk, character: str, length: int) -> None:
-    desk.add("contact", name=character * 9, phone=character * 90)
+    desk.add("contact", name=character * 9, phone=(character * 90)[:90])
     assert desk.get("/contacts", {"q": character * length}).data == []
     varied = "".join(chr(0x4E00 + place) for place in range(length))
     assert desk.get("/contacts", {"q": varied}).data == []
@@ -179,7 +179,9 @@ def test_q_finds_exactly_what_a_plain_model_finds(
     house: House, made: list[tuple[str, str, str]], asked: list[str]
 ) -> None:
     desk = house.open_desk()
-    contacts = [record("contact", name=name, email=email, phone=phone) for name, email, phone in made]
+    contacts = [
+        record("contact", name=name, email=email.strip(), phone=phone.strip()) for name, email, phone in made
+    ]
     desk.put(*contacts)
     for q in asked:
         expected = {

@@ -40,7 +40,11 @@ async def main(place: str, folder: str, secret: str, round_name: str, owner: str
     async def client(number: int) -> None:
         channel = channels[number % len(channels)]
         for mark in map("{}-{}".format, itertools.repeat(round_name), numbers):
-            body = {"content_type": "text", "content": f"Reply {mark}", "client_request_id": mark}
+            body: dict[str, object] = {
+                "content_type": "text",
+                "content": f"Reply {mark}",
+                "client_request_id": mark,
+            }
             await write("POST", f"/channels/{channel}/messages", body)
             await write("POST", "/contacts", {"external_id": mark, "name": mark})
             verb = "close" if number % 2 else "reopen"

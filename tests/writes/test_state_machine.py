@@ -89,8 +89,8 @@ class Desk(RuleBasedStateMachine):
             assert answer.failure == (409, "CONFLICT")
             return multiple()
         assert answer.status == 201, answer.body
-        made = {name: value if name == "name" else value.strip() for name, value in fields.items()}
-        made |= {"external_id": external_id}
+        made: dict[str, Any] = {**body}
+        made |= {name: body[name].strip() for name in ("email", "phone") if name in body}
         id = answer.json["data"]["id"]
         self.contact[id] = {**made, "id": id, "tags": [], "created_at": self.now(), "updated_at": self.now()}
         assert answer.json["data"] == expected(self.contact[id])

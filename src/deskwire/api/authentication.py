@@ -27,9 +27,10 @@ class Authentication:
         if header is None:
             raise invalid_token("An access token is needed: Authorization: Bearer dwp_….")
         token = await self._find(header)
-        if token is None or token.state(self._clock()) == "revoked":
+        state = "revoked" if token is None else token.state(self._clock())
+        if token is None or state == "revoked":
             raise invalid_token("The access token is unknown or was revoked.")
-        if token.state(self._clock()) == "expired":
+        if state == "expired":
             raise invalid_token("The access token has expired.")
         return token
 

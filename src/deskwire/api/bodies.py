@@ -1,6 +1,6 @@
 """Request bodies: what each write takes."""
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -41,6 +41,9 @@ Email = Annotated[
 
 class Body(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What is right about each field by itself is declared; what else must hold, `check` says."""
+
+    # The same in the words of JSON Schema, as far as it has them.
+    also_holds: ClassVar[dict[str, Any]] = {}
 
     def check(self) -> None:
         """Raises ValueError with `field: what is wrong with it`."""
@@ -128,6 +131,12 @@ class Assignment(Acting, kw_only=True):
 
 
 class ChannelTagsBody(Acting, kw_only=True):
+    also_holds: ClassVar[dict[str, Any]] = {
+        "anyOf": [
+            {"required": [field], "properties": {field: {"minItems": 1}}} for field in ("tags", "tag_ids")
+        ]
+    }
+
     tags: list[Annotated[str, Meta(min_length=1, max_length=CHANNEL_TAG_CHARACTERS)]] | UnsetType = UNSET
     tag_ids: list[MemberId] | UnsetType = UNSET
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from deskwire.api.bodies import Body
 from deskwire.api.parameters import Query
 from deskwire.desk.attachments import KeptAttachment
+from deskwire.desk.idempotency import Attempt
 from deskwire.desk.pages import Page
 from deskwire.model.cursors import Position
 from deskwire.model.errors import Code
@@ -32,6 +33,7 @@ class Call:
     id: str
     query: Any
     body: Any = None
+    attempt: Attempt | None = None
     after: Position | None = None
 
     @property
@@ -77,8 +79,12 @@ class Endpoint:
     description: str = ""
     query: type[Query] = Query
     body: type[Body] | None = None
-    # The status of a success; an object that was there already is answered with 200 instead.
+    # The status of a success.
     status: int = 200
+    # What is sent again may find what was made by the first time; that is answered with 200.
+    may_find: bool = False
+    # Whether it takes an Idempotency-Key.
+    is_idempotent: bool = False
     bad_id: BadId = BadId.NOT_FOUND
     noun: str = ""
     # A read that may be long runs beside the event loop on an embedded database.
@@ -86,6 +92,10 @@ class Endpoint:
     # None: a cursor of this list never expires.
     cursor_lifetime_us: int | None = None
     errors: tuple[Code, ...] = ()
+
+    @property
+    def successes(self) -> tuple[int, ...]:
+        return (200, self.status) if self.may_find else (self.status,)
 
     @property
     def is_write(self) -> bool:

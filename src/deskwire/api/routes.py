@@ -38,8 +38,8 @@ class Routes:
         methods, id = self._fixed.get(path), ""
         if methods is None:
             first, _, tail = path[1:].partition("/")
-            id, _, rest = tail.partition("/")
-            methods = self._with_id.get((first, rest))
+            id, slash, rest = tail.partition("/")
+            methods = self._with_id.get((first, slash + rest)) if id else None
         if methods is None:
             raise DeskError("NOT_FOUND", "There is no such path; the reference is at /docs.")
         endpoint = methods.get("GET" if method == "HEAD" else method)
@@ -51,4 +51,4 @@ class Routes:
         if "{id}" not in path:
             return self._fixed.setdefault(path, {})
         first, _, tail = path[1:].partition("/")
-        return self._with_id.setdefault((first, tail.removeprefix("{id}").removeprefix("/")), {})
+        return self._with_id.setdefault((first, tail.removeprefix("{id}")), {})

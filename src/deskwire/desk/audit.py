@@ -1,15 +1,17 @@
 """The audit log: what was done through the API to a channel's tags, by whom and with which token."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 from sqlalchemy import bindparam, insert, select, tuple_
 
 from deskwire.desk.identity import new_id
+from deskwire.desk.reading import find_workspace
 from deskwire.model.limits import AUDITED_TAGS
 from deskwire.model.moments import Moment
-from deskwire.store.statement import Statement
+from deskwire.store.records import FIRST
+from deskwire.store.statement import Row, Statement
 from deskwire.store.tables import AUDIT_ENTRIES
 from deskwire.store.transaction import Tx
 
@@ -58,6 +60,15 @@ class AuditEntry(msgspec.Struct):
     created_at: Moment
 
 
+async def list_entries(tx: Tx, workspace_id: str, limit: int) -> list[AuditEntry]:
+    """The newest ones, newest first."""
+    await find_workspace(tx, workspace_id)
+    rows = await tx.all(
+        LIST, workspace_id=workspace_id, created_at=FIRST.created_at, id=FIRST.id, limit=limit
+    )
+    return [entry_of(row) for row in rows]
+
+
 async def record(
     tx: Tx,
     workspace_id: str,
@@ -79,6 +90,20 @@ async def record(
         token_id=token_id,
         details=msgspec.json.encode(details),
         created_at=tx.now,
+    )
+
+
+def entry_of(row: Row) -> AuditEntry:
+    id, action, channel_id, actor_member_id, token_id, details, created_at = row
+    assert isinstance(details, bytes)
+    return AuditEntry(
+        str(id),
+        str(action),
+        str(channel_id),
+        str(actor_member_id),
+        str(token_id),
+        msgspec.json.decode(details, type=TagChange),
+        Moment(cast(int, created_at)),
     )
 
 

@@ -100,4 +100,13 @@ CHANNEL_TAGS = 20
 CONSENT_REASON_CHARACTERS = 2_000
 IDEMPOTENCY_KEY_CHARACTERS = 255
 IDEMPOTENT_ANSWER_LIFETIME_US = 24 * 60 * 60 * 1_000_000
+# More than are added meanwhile, so that what has expired is gone before long.
+IDEMPOTENT_ANSWERS_TRIMMED = 10
 AUDITED_TAGS = 50
+AUDIT_ENTRIES_SHOWN = 100
+
+RATE_WINDOW_US = 60 * 1_000_000
+# Into so many parts the requests of a window are cut that processes take from one another.
+RATE_PARTS = 100
+# More would only wait for each other; whoever comes then is better off elsewhere or a moment later.
+REQUESTS_AT_WORK = 512

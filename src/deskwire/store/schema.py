@@ -8,6 +8,7 @@ import asyncpg
 from deskwire.model.errors import Unavailable
 
 SCHEMA = "0002"
+LOCK_WAIT_MS = 1_000
 
 
 def sqlite_version(connection: apsw.Connection) -> str | None:
@@ -34,6 +35,7 @@ async def postgres_version(connection: asyncpg.Connection) -> str | None:
 def sqlite_file_version(path: Path) -> str | None:
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(LOCK_WAIT_MS)
         try:
             return sqlite_version(connection)
         finally:

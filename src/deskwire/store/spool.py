@@ -16,7 +16,7 @@ CACHE_KIB = 16 * 1024
 
 class SpooledLine(NamedTuple):
     number: int
-    line: bytes
+    packed: bytes
 
 
 class StoredBytes(NamedTuple):
@@ -70,6 +70,7 @@ class Spool:
         self._connection = apsw.Connection(str(Path(self._folder.name) / "spool.db"))
         self._waiting: dict[str, list[tuple[str, int, int, bytes]]] = {kind: [] for kind in kinds}
         self._waiting_bytes = 0
+        self.size = 0
         for setting in ("journal_mode = off", "synchronous = off", "locking_mode = exclusive"):
             self._connection.execute(f"PRAGMA {setting}")
         self._connection.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
@@ -78,7 +79,7 @@ class Spool:
             # A later line of the same id replaces the earlier one, as it would one imported before.
             self._connection.execute(
                 f"CREATE TABLE {kind}_lines (id TEXT NOT NULL, created_at INTEGER NOT NULL, "
-                "number INTEGER NOT NULL, line BLOB NOT NULL, UNIQUE (id) ON CONFLICT REPLACE)"
+                "number INTEGER NOT NULL, packed BLOB NOT NULL, UNIQUE (id) ON CONFLICT REPLACE)"
             )
         self._connection.execute(
             "CREATE TABLE stored (id TEXT PRIMARY KEY, file_key TEXT, size_bytes INTEGER, replaced_key TEXT)"
@@ -96,10 +97,11 @@ class Spool:
         self._connection.close(True)
         self._folder.cleanup()
 
-    def add(self, kind: str, id: str, created_at: int, number: int, line: bytes) -> None:
+    def add(self, kind: str, id: str, created_at: int, number: int, packed: bytes) -> None:
         waiting = self._waiting[kind]
-        waiting.append((id, created_at, number, line))
-        self._waiting_bytes += len(line)
+        waiting.append((id, created_at, number, packed))
+        self._waiting_bytes += len(packed)
+        self.size += len(packed)
         if len(waiting) >= RECORD_BATCH or self._waiting_bytes >= RECORD_BATCH_BYTES:
             self.settle()
 
@@ -119,12 +121,12 @@ class Spool:
         """The lines of a kind, oldest record first."""
         batch: list[SpooledLine] = []
         size = 0
-        for number, line in self._connection.execute(
-            f"SELECT number, line FROM {kind}_lines ORDER BY created_at, id"
+        for number, packed in self._connection.execute(
+            f"SELECT number, packed FROM {kind}_lines ORDER BY created_at, id"
         ):
-            assert isinstance(number, int) and isinstance(line, bytes)
-            batch.append(SpooledLine(number, line))
-            size += len(line)
+            assert isinstance(number, int) and isinstance(packed, bytes)
+            batch.append(SpooledLine(number, packed))
+            size += len(packed)
             if len(batch) >= RECORD_BATCH or size >= RECORD_BATCH_BYTES:
                 yield batch
                 batch, size = [], 0

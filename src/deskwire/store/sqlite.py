@@ -12,7 +12,6 @@ import apsw
 
 from deskwire.model.errors import Unavailable
 from deskwire.store.clock import Clock
-from deskwire.store.schema import has_schema
 from deskwire.store.sqlite_file import (
     AWAY,
     DAMAGED,
@@ -20,6 +19,7 @@ from deskwire.store.sqlite_file import (
     Presence,
     Signature,
     alone_in,
+    check_schema,
     identity,
     open_reader,
     open_writer,
@@ -30,7 +30,7 @@ from deskwire.store.sqlite_file import (
     unavailable,
 )
 from deskwire.store.sqlite_groups import Figures, Groups
-from deskwire.store.sqlite_transaction import SqliteTx, run_through
+from deskwire.store.sqlite_transaction import SqliteTx, perform
 from deskwire.store.transaction import Tx
 
 T = TypeVar("T")
@@ -39,8 +39,10 @@ LOCK_WAIT_S = 5.0
 # In ordinary use nothing keeps a reader out, so whoever does so does it for longer than is worth waiting.
 READ_LOCK_WAIT_S = 0.5
 READ_LOCK_RETRY_S = 0.02
+OPEN_WAIT_S = 0.25
 FILE_LOOK_S = 0.5
 ASIDE_THREADS = 2
+READER_CACHE_KIB = 64 * 1024
 # So many rows of an index tell enough about it.
 ANALYSED_ROWS = 1_000
 
@@ -55,12 +57,13 @@ class SqliteStore:
         self._idle_asides: list[apsw.Connection] = []
         self._next_look = 0.0
         self._is_reading = False
-        self._must_reopen = False
+        self._must_reopen = self._is_settled = False
+        self._is_settled = False
         self._noted_damage: Signature | None = None
         self._damage: Signature | None = None
         self._is_closed = False
         try:
-            writer = self._open()
+            writer = self._open(lock_wait_s)
         except AWAY as error:
             raise unavailable(path, error) from error
         self._groups = Groups(writer, clock, lock_wait_s, self._check_committed, self._away)
@@ -92,9 +95,9 @@ class SqliteStore:
             try:
                 connection = idle.pop()
             except IndexError:
-                connection = open_reader(self.path, int(self._lock_wait_s * 1000))
+                connection = open_reader(self.path, self._lock_wait_s)
             try:
-                return run_through(operation(SqliteTx(connection, self._clock())))
+                return perform(connection, operation, self._clock())
             finally:
                 if idle is self._idle_asides:
                     idle.append(connection)
@@ -118,11 +121,11 @@ class SqliteStore:
     async def snapshot(self) -> AsyncIterator[Tx]:
         self._look()
         try:
-            connection = open_reader(self.path)
+            connection = open_reader(self.path, OPEN_WAIT_S)
             try:
                 connection.execute("BEGIN")
                 # BEGIN alone does not yet settle which moment it is.
-                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+                check_schema(self.path, connection)
                 yield SqliteTx(connection, self._clock())
             finally:
                 connection.close(True)
@@ -133,9 +136,8 @@ class SqliteStore:
         self._look()
 
         def run() -> None:
-            connection = open_writer(self.path)
+            connection = open_writer(self.path, self._lock_wait_s)
             try:
-                connection.set_busy_timeout(int(self._lock_wait_s * 1000))
                 connection.pragma("analysis_limit", ANALYSED_ROWS)
                 connection.execute("ANALYZE")
             finally:
@@ -162,17 +164,11 @@ class SqliteStore:
         self._look()
         try:
             self._begin_reading()
-            return run_through(operation(SqliteTx(self._reader, self._clock())))
+            return perform(self._reader, operation, self._clock())
         except apsw.BusyError:
             raise
         except AWAY as error:
             raise self._away(error) from error
-        except apsw.SQLError as error:
-            # A statement of ours that is refused: perhaps another database was written over this one.
-            if has_schema(self._reader):
-                raise
-            self._must_reopen = True
-            raise unavailable(self.path, error) from error
 
     def _begin_reading(self) -> None:
         """All reads of one turn of the loop see one moment, which spares each of them SQLite's file locks.
@@ -215,28 +211,35 @@ class SqliteStore:
 
     def _reopen(self, found: Presence) -> None:
         self._must_reopen = True
-        is_still_damaged = self._noted_damage is not None and self._noted_damage == signature(self.path)
+        is_damaged = self._noted_damage is not None and self._noted_damage == signature(self.path)
+        is_mended = self._noted_damage is not None and not is_damaged
+        is_another = found.database != self._opened.database or (is_mended and not self._is_settled)
         self._close_connections()
-        self._damage = signature(self.path) if is_still_damaged else None
+        self._damage = signature(self.path) if is_damaged else None
         try:
             with alone_in(self.path.parent):
-                if found.database != self._opened.database:
+                if is_another:
                     remove_left_behind(self.path, self._opened.wal)
-                self._opened = Presence(found.database, None)
-                self._groups.connection = self._open()
+                    self._opened = Presence(found.database, None)
+                self._groups.connection = self._open(OPEN_WAIT_S)
         except OSError as error:
             raise unavailable(self.path, error) from error
         except AWAY as error:
             raise self._away(error) from error
 
-    def _open(self) -> apsw.Connection:
+    def _open(self, wait_s: float) -> apsw.Connection:
         database = identity(self.path)
-        writer = open_writer(self.path)
+        writer = open_writer(self.path, wait_s)
         try:
-            self._reader = open_reader(self.path)
+            self._reader = open_reader(self.path, wait_s)
+            # Lists are read at random, and what is not found here is fetched again for each request.
+            self._reader.pragma("cache_size", -READER_CACHE_KIB)
         except BaseException:
             writer.close(True)
             raise
+        # From here on the loop does not wait for a lock.
+        for connection in (writer, self._reader):
+            connection.set_busy_timeout(0)
         self._opened = Presence(database, presence(self.path).wal)
         self._must_reopen = False
         self._noted_damage = None
@@ -247,7 +250,7 @@ class SqliteStore:
         idle, self._idle_asides = self._idle_asides, []
         for connection in (self._reader, *idle):
             connection.close(True)
-        settle(self._groups.connection)
+        self._is_settled = settle(self._groups.connection) or self._is_settled
         self._groups.connection.close(True)
 
     def _check_committed(self) -> None:
@@ -267,5 +270,5 @@ class SqliteStore:
         """Empties the log, lest it be applied to the good copy that is put in the damaged file's place."""
         if not self._groups.is_busy:
             self._end_reading()
-            settle(self._groups.connection)
+            self._is_settled = settle(self._groups.connection) or self._is_settled
         self._noted_damage = signature(self.path)

@@ -16,6 +16,11 @@ CACHE_KIB = 16 * 1024
 # A large import makes the write-ahead log as large; it is cut to this when it is begun anew.
 KEPT_WAL_BYTES = 64 * 1024 * 1024
 
+
+class NotOurs(apsw.Error):
+    """A database, but not one with the tables of this program."""
+
+
 DAMAGED = (apsw.CorruptError, apsw.NotADBError)
 # Another connection may be given what this one was refused.
 REOPENING = (
@@ -25,6 +30,7 @@ REOPENING = (
     apsw.ReadOnlyError,
     apsw.ProtocolError,
     apsw.ConnectionClosedError,
+    NotOurs,
 )
 AWAY = (*REOPENING, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.NoMemError)
 
@@ -58,46 +64,65 @@ def signature(path: Path) -> Signature | None:
     return Signature(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def open_writer(path: Path) -> apsw.Connection:
-    connection = connect(path)
-    try:
+def open_writer(path: Path, wait_s: float) -> apsw.Connection:
+    connection = connect(path, wait_s)
+    with closed_on_failure(connection):
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
         connection.pragma("journal_size_limit", KEPT_WAL_BYTES)
-        problem = what_to_do(sqlite_version(connection))
-    except BaseException:
-        connection.close(True)
-        raise
+        check_schema(path, connection)
+    return connection
+
+
+def open_reader(path: Path, wait_s: float) -> apsw.Connection:
+    connection = connect(path, wait_s)
+    with closed_on_failure(connection):
+        connection.pragma("query_only", True)
+    return connection
+
+
+def check_schema(path: Path, connection: apsw.Connection) -> None:
+    problem = what_to_do(sqlite_version(connection))
     if problem is not None:
-        connection.close(True)
         raise Unavailable(f"{path}: {problem}")
-    return connection
 
 
-def open_reader(path: Path, wait_ms: int = 0) -> apsw.Connection:
-    connection = connect(path)
-    connection.set_busy_timeout(wait_ms)
-    connection.pragma("query_only", True)
-    return connection
-
-
-def connect(path: Path) -> apsw.Connection:
+def connect(path: Path, wait_s: float) -> apsw.Connection:
+    """`wait_s` is for who holds all locks: the last of others to leave, or one that restores a log."""
     connection = apsw.Connection(
         str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX, statementcachesize=512
     )
-    # Otherwise a statement is planned anew for other values, which costs more than most statements do.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    # The last connection to close would remove the log by its name, whosever that is by then.
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    connection.pragma("cache_size", -CACHE_KIB)
+    with closed_on_failure(connection):
+        # Before anything is read: the log beside the file would be made as read-only as the file.
+        if connection.readonly("main"):
+            raise apsw.ReadOnlyError
+        connection.set_busy_timeout(int(wait_s * 1000))
+        # Otherwise a statement is planned anew for other values, which costs more than most statements do.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        # The last connection to close would remove the log by its name, whosever that is by then.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.pragma("cache_size", -CACHE_KIB)
     return connection
 
 
-def settle(connection: apsw.Connection) -> None:
-    """Brings what the write-ahead log holds into the database file, as far as that can be done."""
-    with contextlib.suppress(apsw.Error):
+@contextlib.contextmanager
+def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
+    """What the traceback of a failure keeps alive would keep its locks, too."""
+    try:
+        yield
+    except BaseException:
+        connection.close(True)
+        raise
+
+
+def settle(connection: apsw.Connection) -> bool:
+    """Whether all that the write-ahead log held is in the database file now, and the log empty."""
+    try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -146,6 +171,8 @@ def reason(path: Path, error: apsw.Error | OSError) -> str:
             return "the file is damaged, or is no SQLite database"
         case apsw.CorruptError():
             return f"the file is damaged ({error}); put a good copy in its place"
+        case apsw.CantOpenError() if not path.exists() and path.parent.is_dir() and may_write(path):
+            return "it is not there"
         case apsw.CantOpenError() if path.is_dir():
             return "it is a folder, not a file"
         case apsw.CantOpenError() if not may_write(path):

@@ -16,7 +16,7 @@ import apsw
 
 from deskwire.store.clock import Clock
 from deskwire.store.sqlite_file import AWAY
-from deskwire.store.sqlite_transaction import SqliteTx, run_through
+from deskwire.store.sqlite_transaction import perform
 from deskwire.store.transaction import Tx
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ class Groups:
                 await asyncio.sleep(LOCK_RETRY_S)
 
     def _run(self, group: list[Waiting[Any]]) -> None:
-        tx = SqliteTx(self.connection, self._clock())
+        now = self._clock()
         end_at = time.monotonic() + GROUP_S
         while self._queue and len(group) < GROUP_OPERATIONS and (not group or time.monotonic() < end_at):
             waiting = self._queue.popleft()
@@ -140,7 +140,7 @@ class Groups:
             group.append(waiting)
             self.connection.execute("SAVEPOINT operation")
             try:
-                waiting.outcome = run_through(waiting.operation(tx))
+                waiting.outcome = perform(self.connection, waiting.operation, now)
             except AWAY:
                 raise
             except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there

@@ -1,6 +1,5 @@
 """The search index on SQLite: terms cut by us in FTS5, a row number for each thing that is found by them."""
 
-import itertools
 from collections.abc import Sequence
 from typing import cast
 
@@ -9,6 +8,13 @@ import apsw
 from deskwire.model.text import Parts
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import json_list
+
+# A number begins with the period in which its thing was made, so that the index itself goes by time, and ends
+# with a count. Long periods keep an index small; within one, things go by when they were written.
+PERIOD_US = 256 * 1_000_000
+COUNT_BITS = 16
+# More of one period are not put in order.
+MOST_OF_A_PERIOD = 1_000
 
 
 def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
@@ -19,14 +25,19 @@ def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entr
         connection.executemany(
             f"DELETE FROM {table}_terms WHERE rowid = ?", [(number,) for number in numbers.values()]
         )
+    moved = [entry.id for entry in entries if is_elsewhere(entry, numbers.get(entry.id))]
+    if moved:
+        connection.executemany(
+            f"DELETE FROM {table}_rows WHERE number = ?", [(numbers.pop(id),) for id in moved]
+        )
     found = [entry for entry in entries if entry.terms]
-    new = [entry.id for entry in found if entry.id not in numbers]
+    new = numbered(connection, table, [entry for entry in found if entry.id not in numbers])
     if new:
-        numbers |= zip(new, itertools.count(last_number(connection, table) + 1), strict=False)
         connection.executemany(
             f"INSERT INTO {table}_rows (number, workspace_id, id) VALUES (?, ?, ?)",
-            [(numbers[id], workspace_id, id) for id in new],
+            [(number, workspace_id, id) for id, number in new.items()],
         )
+    numbers |= new
     connection.executemany(
         f"INSERT INTO {table}_terms (rowid, terms) VALUES (?, ?)",
         [(numbers[entry.id], " ".join(entry.terms)) for entry in found],
@@ -36,14 +47,22 @@ def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entr
 def candidates(
     connection: apsw.Connection, subject: Subject, workspace_id: str, terms: Parts, limit: int
 ) -> Sequence[str]:
+    """At least the limit, where there are so many: a period that is begun is gone through."""
     table = subject.value
     # Two workspaces may share a prefix of their terms. Crossed, the join begins with the terms, as it must.
-    found = connection.execute(
-        f"SELECT r.id FROM {table}_terms t CROSS JOIN {table}_rows r ON r.number = t.rowid "
-        f"WHERE {table}_terms MATCH ? AND r.workspace_id = ? ORDER BY t.rowid DESC LIMIT ?",
-        (expression(terms), workspace_id, limit),
+    found = (
+        f"SELECT r.id, r.number FROM {table}_terms t CROSS JOIN {table}_rows r ON r.number = t.rowid "
+        f"WHERE {table}_terms MATCH ? AND t.rowid >= ? AND t.rowid < ? AND r.workspace_id = ? "
+        "ORDER BY t.rowid DESC LIMIT ?"
     )
-    return [str(row[0]) for row in found]
+    asked = expression(terms)
+    rows = connection.execute(found, (asked, -(2**63), 2**63 - 1, workspace_id, limit)).fetchall()
+    if len(rows) == limit and rows:
+        last = cast(int, rows[-1][1])
+        begin = last >> COUNT_BITS << COUNT_BITS
+        rest = (asked, begin, last, workspace_id, MOST_OF_A_PERIOD)
+        rows += connection.execute(found, rest).fetchall()
+    return [str(row[0]) for row in rows]
 
 
 def indexed(
@@ -78,5 +97,33 @@ def row_numbers(
     return {str(id): cast(int, number) for id, number in found}
 
 
-def last_number(connection: apsw.Connection, table: str) -> int:
-    return cast(int, connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}_rows").get)
+def is_elsewhere(entry: Entry, number: int | None) -> bool:
+    return number is not None and number >> COUNT_BITS != entry.created_at // PERIOD_US
+
+
+def numbered(connection: apsw.Connection, table: str, entries: Sequence[Entry]) -> dict[str, int]:
+    """Numbers that are free; those of a period that is full come from the next."""
+    numbers: dict[str, int] = {}
+    last_of: dict[int, int] = {}
+    for entry in entries:
+        period = entry.created_at // PERIOD_US
+        while True:
+            if period not in last_of:
+                last_of[period] = last_number(connection, table, period)
+            if last_of[period] + 1 < (period + 1) << COUNT_BITS:
+                break
+            period += 1
+        last_of[period] += 1
+        numbers[entry.id] = last_of[period]
+    return numbers
+
+
+def last_number(connection: apsw.Connection, table: str, period: int) -> int:
+    begin = period << COUNT_BITS
+    return cast(
+        int,
+        connection.execute(
+            f"SELECT coalesce(max(number), ?) FROM {table}_rows WHERE number >= ? AND number < ?",
+            (begin - 1, begin, begin + (1 << COUNT_BITS)),
+        ).get,
+    )

@@ -1,6 +1,6 @@
 """A transaction on SQLite, and running an operation through it in one go."""
 
-from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import apsw
@@ -8,8 +8,11 @@ import apsw
 from deskwire.model.moments import Moment
 from deskwire.model.text import Parts
 from deskwire.store import sqlite_search
+from deskwire.store.schema import has_schema
 from deskwire.store.search import Entry, Subject
+from deskwire.store.sqlite_file import NotOurs
 from deskwire.store.statement import Row, Statement, Value
+from deskwire.store.transaction import Tx
 
 T = TypeVar("T")
 
@@ -39,6 +42,10 @@ class SqliteTx:
         text = statement.sqlite
         self._connection.executemany(text.sql, [text.values(row) for row in rows])
 
+    async def try_lock(self, name: str) -> bool:
+        """Operations run one after another, so nobody else can be at it."""
+        return True
+
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         sqlite_search.index(self._connection, subject, workspace_id, entries)
 
@@ -49,6 +56,16 @@ class SqliteTx:
 
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
+
+
+def perform(connection: apsw.Connection, operation: Callable[[Tx], Awaitable[T]], now: Moment) -> T:
+    try:
+        return run_through(operation(SqliteTx(connection, now)))
+    except apsw.SQLError as error:
+        # A statement of ours is refused: perhaps another database was written over this one.
+        if has_schema(connection):
+            raise
+        raise NotOurs("it is no longer a database of Deskwire") from error
 
 
 def run_through(awaitable: Awaitable[T]) -> T:

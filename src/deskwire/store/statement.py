@@ -1,11 +1,13 @@
 """A statement of the project: declared once, compiled once for each engine, run through the bare drivers."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import cast
 
 import msgspec
 from sqlalchemy import Boolean, Table
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import asyncpg, insert
+from sqlalchemy.dialects.postgresql import Insert, asyncpg, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import bindparam
@@ -32,10 +34,14 @@ class Text:
         self._names = tuple(getattr(compiled, "positiontup", None) or ())
         given = compiled.params
         self._constants = {name: given[name] for name in self._names if given.get(name) is not None}
+        # An itemgetter makes the tuple far quicker than a loop does, but of one name it makes no tuple.
+        self._pick = itemgetter(*self._names) if len(self._names) > 1 else None
 
     def values(self, values: Mapping[str, Value]) -> tuple[Value, ...]:
         if self._constants:
             values = {**self._constants, **values}
+        if self._pick is not None:
+            return cast(tuple[Value, ...], self._pick(values))
         return tuple([values[name] for name in self._names])
 
 
@@ -97,12 +103,21 @@ class Statement:
         ALL_STATEMENTS.append(self)
 
 
+def insert_of(table: Table, *columns: str) -> Statement:
+    return Statement(_inserted(table, columns))
+
+
 def upsert(table: Table, *columns: str) -> Statement:
     """Insert a row, or give the row of the same key these columns' values; other columns keep theirs."""
     key = [column.name for column in table.primary_key]
     names = columns or tuple(column.name for column in table.columns)
-    inserted = insert(table).values({column: bindparam(column) for column in dict.fromkeys((*key, *names))})
+    inserted = _inserted(table, names)
     changed = {column: inserted.excluded[column] for column in names if column not in key}
     if not changed:
         return Statement(inserted.on_conflict_do_nothing(index_elements=key))
     return Statement(inserted.on_conflict_do_update(index_elements=key, set_=changed))
+
+
+def _inserted(table: Table, columns: Sequence[str]) -> Insert:
+    key = [column.name for column in table.primary_key]
+    return insert(table).values({column: bindparam(column) for column in dict.fromkeys((*key, *columns))})

@@ -419,3 +419,12 @@ IDEMPOTENT_ANSWERS = Table(
     moment("created_at"),
 )
 Index("idempotent_answers_by_time", IDEMPOTENT_ANSWERS.c.workspace_id, IDEMPOTENT_ANSWERS.c.created_at)
+
+RATE_WINDOWS = Table(
+    "rate_windows",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("token_id", primary_key=True),
+    moment("started_at"),
+    number("taken"),
+)

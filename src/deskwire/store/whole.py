@@ -179,7 +179,14 @@ EXISTING = {
             kind.table.c.workspace_id == bindparam("workspace_id"), Among(kind.table.c.id, "ids")
         )
     )
-    for kind in (kinds.MEMBERS, kinds.TEAMS, kinds.CONTACTS, kinds.CHANNELS, kinds.ATTACHMENTS)
+    for kind in (
+        kinds.MEMBERS,
+        kinds.TEAMS,
+        kinds.CONTACTS,
+        kinds.CHANNELS,
+        kinds.ATTACHMENTS,
+        kinds.MESSAGES,
+    )
 }
 JOINS: dict[str, Callable[[Tx, str, Sequence[str]], Awaitable[Joined]]] = {
     kinds.CONTACTS.noun: join_contact,

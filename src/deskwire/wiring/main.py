@@ -1,10 +1,26 @@
-"""Where the program starts."""
+"""Where the program starts: it heeds signals before it loads the rest, which takes a moment."""
 
+import os
+import signal
 import sys
+from importlib import import_module
+from types import FrameType
 
-from deskwire.cli.main import run
-from deskwire.wiring.house import House
+from deskwire.cli.interruption import Interrupted, exit_code, handle
 
 
 def main() -> None:
-    raise SystemExit(run(House(), sys.argv[1:]))
+    handle(end)
+    try:
+        import_module("deskwire.wiring.program").main()
+    finally:
+        # It is ending, and a signal more must not make a failure of that.
+        handle(signal.SIG_IGN)
+
+
+def end(number: int, _frame: FrameType | None) -> None:
+    """Where nothing has begun that has to be ended in order."""
+    code = exit_code(Interrupted(number), sys.argv[1:])
+    if code:
+        os.write(2, b"deskwire: interrupted\n")
+    os._exit(code)

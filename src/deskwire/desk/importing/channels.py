@@ -39,7 +39,7 @@ async def import_channels(work: Work) -> None:
             channel.tags = list(dict.fromkeys(channel.tags))
         ids = [channel.id for channel in channels]
         await work.tx.run(CHANGE_VERSION, workspace_id=work.workspace_id, ids=ids)
-        await put_all(work.tx, kinds.CHANNELS, work.workspace_id, channels)
+        await work.put_all(kinds.CHANNELS, channels)
         await link_tags(
             work, CHANNEL_CATALOGUE, channels, lambda channel: {"channel_created_at": channel.created_at}
         )

@@ -11,7 +11,6 @@ from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactRecord
 from deskwire.model.search import term_prefix
 from deskwire.store import kinds
-from deskwire.store.records import put_all
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Among, Statement, upsert
 from deskwire.store.tables import CONTACT_EXTERNAL_IDS
@@ -30,7 +29,7 @@ async def import_contacts(work: Work) -> None:
         contacts = records(await without_taken_ids(work, lines))
         for contact in contacts:
             contact.tags = list(dict.fromkeys(contact.tags))
-        await put_all(work.tx, kinds.CONTACTS, work.workspace_id, contacts)
+        await work.put_all(kinds.CONTACTS, contacts)
         await hold_external_ids(work, contacts)
         await link_tags(work, CONTACT_CATALOGUE, contacts)
         await work.tx.index(Subject.CONTACTS, work.workspace_id, entries(work, contacts))
@@ -62,8 +61,8 @@ def refuse_taken(work: Work, line: Numbered[ContactRecord], value: str, holder_i
     """Of two lines of the file, the later one is the bad one."""
     other = work.spool.numbers("contact", [holder_id]).get(holder_id)
     whose = f"contact {holder_id}" if other is None else f"the contact of line {min(line.number, other)}"
-    field = "external_id" if value == line.record.external_id else "former_external_ids"
-    work.refuse(max(line.number, other or 0), f"{field}: {value!r} belongs to {whose}", line.record.id)
+    reason = f"the external id {value!r} belongs to {whose}"
+    work.refuse(max(line.number, other or 0), reason, line.record.id)
 
 
 async def hold_external_ids(work: Work, contacts: Sequence[ContactRecord]) -> None:

@@ -66,13 +66,14 @@ def without_collections() -> Iterator[None]:
 
 
 class Meter:
-    """Turns what is read, and then worked on, into one measure of how far the import is."""
+    """Turns what is read, and then what is worked on, into one measure: bytes of the file that are done."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         self._size = path.stat().st_size
         self._progress = progress
         self._read = 0
         self._worked = 0
+        self._work = 1
 
     def has_read(self, size: int) -> None:
         before = self._read // STEP_BYTES
@@ -80,17 +81,18 @@ class Meter:
         if self._read // STEP_BYTES != before:
             self._tell()
 
-    def begins_work(self) -> None:
+    def begins_work(self, size: int) -> None:
         self._worked = 0
+        self._work = max(size, 1)
         self._tell()
 
     def has_worked(self, size: int) -> None:
-        self._worked += size
+        self._worked = min(self._worked + size, self._work)
         self._tell()
 
     def _tell(self) -> None:
-        done = self._read * READING_PERCENT + self._worked * (100 - READING_PERCENT)
-        self._progress(min(done // 100, self._size), self._size)
+        working = self._size * (100 - READING_PERCENT) * self._worked // self._work
+        self._progress(min((self._read * READING_PERCENT + working) // 100, self._size), self._size)
 
 
 async def transact(
@@ -105,7 +107,7 @@ async def transact(
     """Writes everything in one transaction; without a folder to take files from, it is undone at its end."""
 
     async def write(tx: Tx) -> None:
-        meter.begins_work()
+        meter.begins_work(spool.size)
         work = Work(tx, workspace_id, spool, bad, meter.has_worked)
         try:
             await import_all(work)

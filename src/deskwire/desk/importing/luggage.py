@@ -4,8 +4,8 @@ from pathlib import Path
 
 from deskwire.desk.identity import new_id
 from deskwire.desk.importing.report import BadLines
-from deskwire.desk.importing.work import Numbered, numbered
-from deskwire.model.lines import BadLine
+from deskwire.desk.importing.work import Numbered
+from deskwire.model.lines import BadLine, unpack
 from deskwire.model.messages import AttachmentRecord
 from deskwire.store.attachments import Files, content_key
 from deskwire.store.spool import Spool, SpooledLine, StoredBytes
@@ -48,7 +48,7 @@ async def drop_replaced(files: Files, spool: Spool) -> None:
 
 def bringing(batch: list[SpooledLine]) -> list[Numbered[AttachmentRecord]]:
     """The attachments that name a file."""
-    lines = [numbered(AttachmentRecord, number, line) for number, line in batch]
+    lines = [Numbered(number, unpack(AttachmentRecord, packed)) for number, packed in batch]
     return [line for line in lines if line.record.file is not None]
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, null, select, update
 
 from deskwire.desk.importing.work import Reference, Work, records
 from deskwire.model.messages import MessageRecord
 from deskwire.model.search import message_terms
 from deskwire.store import kinds, whole
-from deskwire.store.records import row_of
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Among, Statement
 from deskwire.store.tables import CHANNELS, MESSAGE_ATTACHMENTS, MESSAGES
@@ -35,7 +34,7 @@ PLACES = Statement(
 LEAVE_CHANNEL = Statement(
     update(MESSAGES)
     .where(MESSAGES.c.workspace_id == bindparam("workspace_id"), Among(MESSAGES.c.id, "ids"))
-    .values(seq=None, client_request_id=None)
+    .values(seq=null(), client_request_id=null())
 )
 LAST_NUMBERS = Statement(
     select(CHANNELS.c.id, CHANNELS.c.last_seq).where(
@@ -78,13 +77,7 @@ async def import_messages(work: Work) -> None:
         await leave_channels(work, messages, before)
         await name_attachments(work, messages)
         numbers = await numbered_seqs(work, messages, before)
-        await work.tx.many(
-            kinds.MESSAGES.upsert,
-            [
-                row_of(kinds.MESSAGES, work.workspace_id, message, seq=seq)
-                for message, seq in zip(messages, numbers, strict=True)
-            ],
-        )
+        await work.put_all(kinds.MESSAGES, messages, seq=numbers)
         await link_attachments(work, messages)
         await work.tx.index(Subject.MESSAGES, work.workspace_id, entries(work, messages))
         work.spool.touched.add({message.channel_id for message in messages})

@@ -7,7 +7,7 @@ from typing import BinaryIO, NamedTuple
 from deskwire.desk.importing.report import BadLines
 from deskwire.model.connections import AiAgentRecord
 from deskwire.model.limits import RECORD_LINE_BYTES
-from deskwire.model.lines import BadLine, BusinessHoursLine, WorkspaceLine, decode_line, id_in, kind_of
+from deskwire.model.lines import BadLine, BusinessHoursLine, WorkspaceLine, decode_line, id_in, kind_of, pack
 from deskwire.store.spool import Spool
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -63,6 +63,6 @@ def spool_line(spool: Spool, raw: RawLine) -> None:
     record = decode_line(line)
     if isinstance(record, WorkspaceLine | BusinessHoursLine | AiAgentRecord):
         # A workspace has one of each, so the last one counts.
-        spool.add(kind_of(record), "", 0, raw.number, line)
+        spool.add(kind_of(record), "", 0, raw.number, pack(record))
     else:
-        spool.add(kind_of(record), record.id, record.created_at, raw.number, line)
+        spool.add(kind_of(record), record.id, record.created_at, raw.number, pack(record))

@@ -1,12 +1,14 @@
 """What every step of an import has at hand, and how a step takes the lines of its kind."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from deskwire.desk.importing.report import BadLines
-from deskwire.model.lines import decode_line
+from deskwire.model.lines import unpack
 from deskwire.store.kinds import Kind, R
+from deskwire.store.records import row_of
 from deskwire.store.spool import Spool
+from deskwire.store.statement import Value
 from deskwire.store.transaction import Tx
 from deskwire.store.whole import existing
 
@@ -46,14 +48,26 @@ class Work:
 
     def batches(self, struct: type[L], kind: str) -> Iterator[list[Numbered[L]]]:
         for lines in self.spool.batches(kind):
-            yield [numbered(struct, number, line) for number, line in lines]
-            self._advance(sum(len(line) for _, line in lines))
+            yield [Numbered(number, unpack(struct, packed)) for number, packed in lines]
+            self._advance(sum(len(packed) for _, packed in lines))
 
     def refuse(self, number: int, reason: str, *ids: str) -> None:
         self.bad.add(number, reason)
         self.spool.suspects.add(ids)
         if self.bad.more:
             raise TooManyBadLines
+
+    async def put_all(self, kind: Kind[R], records: Sequence[R], **beside: Sequence[Value]) -> None:
+        """Writes the records; `beside` has a value for each of them."""
+        there = await existing(self.tx, kind, self.workspace_id, [record.id for record in records])
+        new: list[Mapping[str, Value]] = []
+        known: list[Mapping[str, Value]] = []
+        for place, record in enumerate(records):
+            row = row_of(kind, self.workspace_id, record)
+            row |= {name: values[place] for name, values in beside.items()}
+            (known if record.id in there else new).append(row)
+        await self.tx.many(kind.insert, new)
+        await self.tx.many(kind.upsert, known)
 
     async def without_dangling(
         self, batch: list[Numbered[R]], *references: Reference[R]
@@ -83,12 +97,6 @@ class Work:
             if unknown is not None:
                 self.refuse(line.number, f"{reference.field}: there is no {reference.kind.noun} {unknown}")
         return sound
-
-
-def numbered(struct: type[L], number: int, line: bytes) -> Numbered[L]:
-    record = decode_line(line)
-    assert isinstance(record, struct)
-    return Numbered(number, record)
 
 
 def records(batch: Sequence[Numbered[L]]) -> list[L]:

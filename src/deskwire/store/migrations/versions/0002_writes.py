@@ -1,4 +1,4 @@
-"""What writes leave behind: events, audit entries, reading positions, consents, answers to repeat."""
+"""What writes leave behind: events, audit entries, reading positions, consents, answers to repeat, counts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -53,6 +53,14 @@ def upgrade() -> None:
     )
     op.create_index(
         "idempotent_answers_by_time", "idempotent_answers", ["workspace_id", "created_at"], unique=False
+    )
+    op.create_table(
+        "rate_windows",
+        sa.Column("workspace_id", ID, nullable=False),
+        sa.Column("token_id", ID, nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=False),
+        sa.Column("taken", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "token_id"),
     )
     op.create_table(
         "read_positions",
