@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from deskwire.api.routes import PREFIX
@@ -29,7 +30,7 @@ async def main(place: str, folder: str, secret: str, round_name: str, owner: str
     headers = [("authorization", f"Bearer {secret}"), ("content-type", "application/json")]
     numbers = itertools.count()
 
-    async def write(method: str, path: str, body: dict[str, object]) -> None:
+    async def write(method: str, path: str, body: Mapping[str, object]) -> None:
         answer = await send(house.app, method, PREFIX + path, headers, [json.dumps(body).encode()])
         assert answer.status in (200, 201), answer.body
         acknowledged = {"path": path, "body": body, "data": answer.json["data"]}
