@@ -60,7 +60,7 @@ class House:
     clock: SetClock
     run: Run
     # Where files of records are written that are then imported.
-    folder: Path = Path()
+    folder: Path
     observed: Observed = field(default_factory=Observed)
     steady: Steady = field(default_factory=Steady)
 

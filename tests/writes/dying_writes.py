@@ -46,7 +46,7 @@ async def write(
     place: str, folder: str, secret: str, method: str, path: str, body: object, statement: int
 ) -> None:
     store = SqliteStore(Path(place), system_clock)
-    house = House(store, open_files(folder), SetClock(), asyncio.run)
+    house = House(store, open_files(folder), SetClock(), asyncio.run, Path(folder))
     left = itertools.count(statement - 1, -1)
 
     def die(connection: apsw.Cursor, sql: str, values: object) -> bool:

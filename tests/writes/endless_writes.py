@@ -26,7 +26,7 @@ async def open_place(place: str) -> AnyStore:
 
 
 async def main(place: str, folder: str, secret: str, round_name: str, owner: str, *channels: str) -> None:
-    house = House(await open_place(place), open_files(folder), SetClock(), asyncio.run)
+    house = House(await open_place(place), open_files(folder), SetClock(), asyncio.run, Path(folder))
     headers = [("authorization", f"Bearer {secret}"), ("content-type", "application/json")]
     numbers = itertools.count()
 

@@ -38,7 +38,7 @@ def test_a_write_killed_at_any_statement_leaves_nothing(
 ) -> None:
     place = tmp_path / "deskwire.db"
     place.write_bytes(migrated_sqlite.read_bytes())
-    house = House(SqliteStore(place, system_clock), files, SetClock(), run)
+    house = House(SqliteStore(place, system_clock), files, SetClock(), run, place.parent)
     writer = Writer(house.open_desk())
     channel = writer.channel(assigned_member_id=writer.owner, assigned_type="human", tags=["old"])
     contact = writer.desk.add("contact", tags=["old"])

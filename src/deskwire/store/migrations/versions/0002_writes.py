@@ -59,7 +59,7 @@ def upgrade() -> None:
         sa.Column("workspace_id", ID, nullable=False),
         sa.Column("token_id", ID, nullable=False),
         sa.Column("started_at", sa.BigInteger(), nullable=False),
-        sa.Column("taken", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("taken", sa.BigInteger(), server_default="0", nullable=False),
         sa.PrimaryKeyConstraint("workspace_id", "token_id"),
     )
     op.create_table(
