@@ -15,7 +15,7 @@ from bench.records import Size
 from bench.report import Circumstances, as_json, table
 from bench.run import Plan, Run
 
-USUAL_MESSAGES, QUICK_MESSAGES = 100_000, 10_000
+USUAL_MESSAGES, QUICK_MESSAGES = 100_000, 5_000
 USUAL_ROUNDS, QUICK_ROUNDS = 3, 2
 USUAL_SECONDS, QUICK_SECONDS = 3, 1
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     names = ", ".join(case.name for case in CASES)
     parser = argparse.ArgumentParser("./dev bench", description=__doc__, epilog=f"Cases: {names}.")
-    parser.add_argument("--quick", action="store_true", help="fewer records and shorter rounds: under 90 s")
+    parser.add_argument("--quick", action="store_true", help="fewer records, shorter rounds")
     parser.add_argument("--only", metavar="NAME", action="append", help="this case only; may be given again")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="this engine only")
     parser.add_argument(

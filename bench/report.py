@@ -105,7 +105,7 @@ def notes(circumstances: Circumstances) -> list[str]:
     if circumstances.load_average > IDLE_LOAD:
         lines.append(
             f"The machine was not idle before this began (load average {circumstances.load_average}): "
-            "trust the ratios more than the other figures."
+            "every figure may be off, ratios too; run this again when it is."
         )
     return lines
 

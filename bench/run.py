@@ -19,7 +19,6 @@ from bench.report import Result
 IMPORT = Goal(15_000, 40_000, "records/s", more_is_better=True)
 START = Goal(1.5, 0.8, "s")
 IDLE, LOADED, IMPORTING = Goal(120, None, "MB"), Goal(250, None, "MB"), Goal(300, None, "MB")
-STARTS = 3
 SAMPLES = 21
 
 Tell = Callable[[str], None]
@@ -89,7 +88,7 @@ class Run:
     def _time_start(self, filled: Filled) -> None:
         request = get(f"/channels/{channel_id(0, self._plan.size)}")
         took_s = []
-        for _ in range(STARTS):
+        for _ in range(self._plan.rounds):
             began_s = time.perf_counter()
             with filled.database.desk.serve() as server:
                 FilledDesk(server, filled.token, self._plan.size).ask(request)

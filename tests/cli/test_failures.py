@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deskwire.cli.operation import interruptible
+from deskwire.cli.interruption import interruptible
 from deskwire.model.errors import DeskError, Unavailable
 from deskwire.store.attachments import FilesUnavailable
 from tests.cli.conftest import Deskwire, caller

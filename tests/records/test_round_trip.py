@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -184,24 +185,21 @@ def without_dangling(records: list[Fields]) -> list[Fields]:
 def test_any_workspace_survives_going_elsewhere_and_coming_back(
     migrated_sqlite: Path, records: list[Fields], more: list[Fields]
 ) -> None:
-    with asyncio.Runner() as runner, tempfile.TemporaryDirectory() as folder:
-        desks = []
-        for name in ("first", "second"):
+    with asyncio.Runner() as runner, tempfile.TemporaryDirectory() as folder, ExitStack() as closing:
+
+        def open_desk(name: str) -> Desk:
             path = Path(folder) / f"{name}.db"
             shutil.copy(migrated_sqlite, path)
-            desks.append(Desk(runner.run, SqliteStore(path, SetClock()), Path(folder) / name))
-        first, second = desks
-        try:
-            for lines in (records, without_dangling([*records, *more])):
-                assert first.load(*lines).bad_lines == []
-                assert first.differences() == []
-                exported = first.export()
-                owner = first.exported("member")
-                assert second.load(*exported.splitlines()).bad_lines == []
-                assert second.differences() == []
-                assert second.exported("member") == owner
-                assert second.export() == exported
-                assert answers(second) == answers(first)
-        finally:
-            for desk in desks:
-                runner.run(desk.store.close())
+            store = SqliteStore(path, SetClock())
+            closing.callback(lambda: runner.run(store.close()))
+            return Desk(runner.run, store, Path(folder) / name)
+
+        home = open_desk("home")
+        for name, lines in (("once", records), ("twice", without_dangling([*records, *more]))):
+            assert home.load(*lines).bad_lines == []
+            exported = home.export()
+            elsewhere = open_desk(name)
+            assert elsewhere.load(*exported.splitlines()).bad_lines == []
+            assert elsewhere.export() == exported
+            assert answers(elsewhere) == answers(home)
+            assert home.differences() == elsewhere.differences() == []

@@ -7,6 +7,7 @@ from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from deskwire.api.refusal import INTERNAL
+from deskwire.api.request_id import request_id_of
 
 # Up to here copying a body behind its head is cheaper than a second write.
 _JOINED_MAX_BYTES = 64 * 1024
@@ -51,7 +52,11 @@ class Exchange(RequestResponseCycle):
             return
         self.response_started = False
         await self.send(
-            {"type": "http.response.start", "status": INTERNAL.status, "headers": INTERNAL.headers()}
+            {
+                "type": "http.response.start",
+                "status": INTERNAL.status,
+                "headers": INTERNAL.headers(request_id_of(None)),
+            }
         )
         await self.send({"type": "http.response.body", "body": INTERNAL.body(), "more_body": False})
 

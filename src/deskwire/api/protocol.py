@@ -1,6 +1,7 @@
 """The HTTP/1.1 connection: uvicorn's, bounded, so that a hostile client harms no connection but its own."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, cast
 
 import httptools
@@ -19,6 +20,7 @@ from deskwire.api.refusal import (
     Refused,
     invalid,
 )
+from deskwire.api.request_id import request_id_of
 from deskwire.api.target import split_target
 from deskwire.model import limits
 
@@ -33,9 +35,15 @@ class BoundedProtocol(HttpToolsProtocol):
     cycle: Exchange
 
     def __init__(
-        self, config: Config, server_state: ServerState, loop: asyncio.AbstractEventLoop, pace: Pace
+        self,
+        config: Config,
+        server_state: ServerState,
+        loop: asyncio.AbstractEventLoop,
+        pace: Pace,
+        note_refused: Callable[[int, str], None],
     ) -> None:
         super().__init__(config, server_state, {}, loop)
+        self.note_refused = note_refused
         self.watch = Watch(pace, loop.time())
         self.phase = FRESH
         self.requests = 0
@@ -248,7 +256,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _say(self, refusal: Refusal) -> None:
         self.last_words = None
-        self.transport.write(refusal.render(self.server_state.default_headers))
+        request_id = request_id_of(None)
+        self.transport.write(refusal.render(request_id, self.server_state.default_headers))
+        self.note_refused(refusal.status, request_id)
         self.hang_up()
 
     def _ignore_upgrade(self, rest: bytes) -> None:

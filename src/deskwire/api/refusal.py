@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from uuid import uuid4
 
 import msgspec
 
@@ -15,19 +14,19 @@ class Refusal:
     code: str
     message: str
 
-    def render(self, default_headers: list[tuple[bytes, bytes]]) -> bytes:
+    def render(self, request_id: str, default_headers: list[tuple[bytes, bytes]]) -> bytes:
         body = self.body()
         lines = [
             b"HTTP/1.1 %d %s" % (self.status, self.status.phrase.encode()),
-            *(b"%s: %s" % header for header in (*default_headers, *self.headers())),
+            *(b"%s: %s" % header for header in (*default_headers, *self.headers(request_id))),
         ]
         return b"\r\n".join([*lines, b"", body])
 
-    def headers(self) -> list[tuple[bytes, bytes]]:
+    def headers(self, request_id: str) -> list[tuple[bytes, bytes]]:
         return [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(self.body())),
-            (b"x-request-id", str(uuid4()).encode()),
+            (b"x-request-id", request_id.encode()),
             (b"connection", b"close"),
         ]
 

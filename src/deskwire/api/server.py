@@ -26,14 +26,22 @@ async def serve(
     *,
     stop: asyncio.Event,
     ready: Callable[[], None],
+    note_refused: Callable[[int, str], None] = lambda _status, _request_id: None,
     grace_s: float = limits.SHUTDOWN_GRACE_S,
     pace: Pace = Pace(),  # noqa: B008 - frozen
 ) -> None:
-    """Returns when all is answered or the grace is over; when it is cancelled, it cuts everything at once."""
+    """Returns when all is answered or the grace is over; when it is cancelled, it cuts everything at once.
+
+    `note_refused` hears of what was answered without asking the application, since it was no request.
+    """
     loop = asyncio.get_running_loop()
     state = ServerState()
     config = _configure(app)
-    acceptors = [Acceptor(each, lambda: BoundedProtocol(config, state, loop, pace)) for each in sockets]
+
+    def make_protocol() -> BoundedProtocol:
+        return BoundedProtocol(config, state, loop, pace, note_refused)
+
+    acceptors = [Acceptor(each, make_protocol) for each in sockets]
     ticker = asyncio.create_task(_tick(state, pace.check_interval_s))
     try:
         ready()

@@ -1,5 +1,6 @@
 """The target of a request line, taken apart."""
 
+import re
 import urllib.parse
 
 import httptools
@@ -8,14 +9,17 @@ from deskwire.api.refusal import Refused, invalid
 
 
 def split_target(target: bytes) -> tuple[str, bytes, bytes]:
-    """The path decoded, the path as sent, and the query."""
+    """The path decoded, the path as sent, and the query. A slash that is encoded separates nothing."""
     if b"#" in target or not target.isascii():
         raise Refused(invalid("the request target holds a character that must be percent-encoded"))
     raw_path, _, query = target.partition(b"?")
     if not raw_path.startswith(b"/"):
         raw_path = _path_of(raw_path)
     path = raw_path.decode("ascii")
-    return urllib.parse.unquote(path) if "%" in path else path, raw_path, query
+    return urllib.parse.unquote(_SLASH.sub("%252F", path)) if "%" in path else path, raw_path, query
+
+
+_SLASH = re.compile("%2f", re.IGNORECASE)
 
 
 def _path_of(target: bytes) -> bytes:

@@ -35,8 +35,10 @@ def run(house: House, argv: Sequence[str]) -> int:
         complain(str(error))
         return WRONG_USAGE
     except KeyboardInterrupt as interruption:
-        complain("interrupted")
-        return exit_code(interruption)
+        code = exit_code(interruption, argv)
+        if code != DONE:
+            complain("interrupted")
+        return code
     except BrokenPipeError:
         forget_output()
         return fail("standard output was closed before everything was written")

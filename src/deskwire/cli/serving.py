@@ -9,12 +9,9 @@ from deskwire.cli.output import complain
 def serve(
     invocation: Invocation, *, host: str, port: int, demo: bool, workers: int, no_delivery: bool
 ) -> int:
-    try:
-        return invocation.house.serve(
-            invocation.options, host=host, port=port, demo=demo, workers=workers, delivery=not no_delivery
-        )
-    except KeyboardInterrupt:
-        return 0
+    return invocation.house.serve(
+        invocation.options, host=host, port=port, demo=demo, workers=workers, delivery=not no_delivery
+    )
 
 
 def migrate(invocation: Invocation, *, check: bool) -> int:

@@ -104,7 +104,8 @@ async def count_records(tx: Tx, workspace_id: str) -> int:
 async def lines(tx: Tx, workspace_id: str, attachments: Attachments) -> AsyncIterator[Line]:
     yield await workspace_line(tx, workspace_id)
     hours = await tx.one(HOURS, workspace_id=workspace_id)
-    yield BusinessHoursLine(config=msgspec.Raw(b"null" if hours is None else document(hours)))
+    if hours is not None:
+        yield BusinessHoursLine(config=msgspec.Raw(document(hours)))
     for wholes in ORDER:
         after = START
         while kept := await wholes.after(tx, workspace_id, after, RECORD_BATCH):

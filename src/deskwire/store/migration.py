@@ -51,9 +51,9 @@ def script(dialect: str, version: str | None, target: str = "head") -> str:
 
 
 def migrate_sqlite(path: Path, lock_wait_s: float = SQLITE_LOCK_WAIT_S) -> bool:
-    """True when there was something to do."""
+    """True when there was something to do; otherwise it waits for nobody who writes just then."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return upgrade_sqlite(path, time.monotonic() + lock_wait_s)
     except (apsw.Error, OSError) as error:
         raise unavailable(path, error) from error
@@ -81,11 +81,13 @@ def upgrade_sqlite(path: Path, give_up_at: float) -> bool:
     while True:
         connection = apsw.Connection(str(path))
         try:
+            if sqlite_version(connection) == SCHEMA:
+                return False
             connection.pragma("journal_mode", "wal")
             connection.execute("BEGIN IMMEDIATE")
             statements = way(SQLITE_DIALECT, sqlite_version(connection))
             if statements is not None:
-                # What a statement answers has to be fetched before the next one runs.
+                # Some of the statements answer rows, and what follows such a one runs when they are fetched.
                 connection.execute(statements).fetchall()
             connection.execute("COMMIT")
             return statements is not None

@@ -1,5 +1,8 @@
 """`serve --demo`: a database of its own with a lifelike workspace, and a token to look at it with."""
 
+import logging
+import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -14,6 +17,8 @@ from deskwire.desk.importing import import_file
 from deskwire.model.scopes import SCOPES
 from deskwire.wiring.opening import OpenHouse, open_house
 from deskwire.wiring.settings import Settings
+
+logger = logging.getLogger("deskwire.demo")
 
 FOLDER = "demo"
 
@@ -42,7 +47,7 @@ async def prepare(said: Settings) -> Introduction:
 async def fill(house: OpenHouse, workspace_id: str | None) -> str:
     """The secret of the demo's token, which is made last: a start that was cut short begins anew."""
     now = datetime.now(UTC)
-    print("Making the demo workspace…", file=sys.stderr, flush=True)
+    logger.info("making the demo workspace")
     if workspace_id is None:
         made = await house.store.write(lambda tx: workspaces.create_workspace(tx, "Demo", owner_email(now)))
         workspace_id = made.workspace_id
@@ -68,6 +73,7 @@ def owner_email(now: datetime) -> str:
 
 def welcome(url: str, secret: str) -> str:
     return f"""
+
 This demo workspace has a token with every scope; it is shown only now:
 
     {secret}
@@ -80,9 +86,17 @@ The reference is at {url}/docs"""
 
 
 def again(url: str, workspace_id: str, data_dir: Path) -> str:
+    folder = data_dir.absolute()
+    create = ["token", "create", "--workspace", workspace_id, "--name", "demo", "--all-scopes"]
     return f"""
-The demo workspace of an earlier start is in {data_dir}; its token was shown then. Another one:
 
-    deskwire token create --workspace {workspace_id} --name demo --all-scopes --data-dir {data_dir}
+The demo workspace of an earlier start is in {folder}; its token was shown then. Another one:
+
+    {shlex.join([program(), *create, "--data-dir", str(folder)])}
 
 The reference is at {url}/docs"""
+
+
+def program() -> str:
+    """What to type to run this program, from wherever that is."""
+    return "deskwire" if shutil.which("deskwire") else str(Path(sys.argv[0]).absolute())

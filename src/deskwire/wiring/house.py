@@ -1,11 +1,12 @@
 """The house as the command line sees it: what is opened, served and migrated under the settings."""
 
 import asyncio
+import logging
 import os
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+from deskwire.cli.operation import run_interruptibly
 from deskwire.store.migration import migrate_postgres, migrate_sqlite
 from deskwire.store.schema import SCHEMA, sqlite_file_version
 from deskwire.wiring import demonstration, logs, processes, settings
@@ -13,6 +14,8 @@ from deskwire.wiring.keys import secret_key
 from deskwire.wiring.opening import OpenHouse, open_house, prepare, sqlite_path, version_of
 from deskwire.wiring.serving import Serving
 from deskwire.wiring.settings import Settings
+
+logger = logging.getLogger("deskwire.serve")
 
 
 class House:
@@ -39,19 +42,27 @@ class House:
         if demo:
             said = demonstration.settings_of(said)
         secret_key(said)
-        asyncio.run(prepare(said))
-        introduce = None
-        if demo:
-            introduce = asyncio.run(demonstration.prepare(said))
         if said.webhook_allow:
-            print("deskwire: DESKWIRE_WEBHOOK_ALLOW is set: for development only", file=sys.stderr)
+            logger.warning("DESKWIRE_WEBHOOK_ALLOW is set, which is for development only")
+        introduce: demonstration.Introduction = nothing_more
+
+        def get_ready() -> None:
+            nonlocal introduce
+            asyncio.run(prepare(said))
+            if demo:
+                introduce = run_interruptibly(lambda: demonstration.prepare(said))
 
         def announce(url: str) -> None:
-            print(f"ready on {url}", flush=True)
-            if introduce is not None:
-                print(introduce(said.public_url or url), flush=True)
+            print(f"ready on {url}{introduce(said.public_url or url)}", flush=True)
 
-        processes.run(Serving(said, host), host=host, port=port, workers=workers, announce=announce)
+        processes.run(
+            Serving(said, host),
+            host=host,
+            port=port,
+            workers=workers,
+            get_ready=get_ready,
+            announce=announce,
+        )
         return 0
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
@@ -62,6 +73,10 @@ class House:
         if said.is_postgresql:
             return asyncio.run(migrate_postgres(said.database))
         return migrate_sqlite(sqlite_path(said))
+
+
+def nothing_more(_url: str) -> str:
+    return ""
 
 
 async def current_version(said: Settings) -> str | None:

@@ -14,6 +14,8 @@ LogFormat = Literal["text", "json"]
 
 # What these say below a warning is of no use to who runs Deskwire.
 _QUIET = ("aiohttp", "alembic", "asyncio", "sqlalchemy", "uvicorn")
+# Below an error its pool says what a line of ours says already, with a traceback at each try.
+_QUIETER = ("asyncpg",)
 
 
 def configure(format: LogFormat, file: TextIO | None = None) -> None:
@@ -54,6 +56,8 @@ def configure(format: LogFormat, file: TextIO | None = None) -> None:
     root.setLevel(logging.INFO)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    for name in _QUIETER:
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _add_request_id(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:

@@ -1,48 +1,26 @@
-"""Where the program starts: `--help` and the like are answered before the house is built."""
+"""Where the program starts: it heeds signals before it loads the rest, which takes a moment."""
 
-import importlib
+import os
+import signal
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
-from dataclasses import fields
-from typing import TYPE_CHECKING
+from importlib import import_module
+from types import FrameType
 
-from deskwire.cli.house import Option
-from deskwire.cli.main import run
-from deskwire.wiring import settings
-
-if TYPE_CHECKING:
-    from deskwire.wiring.house import House
-    from deskwire.wiring.opening import OpenHouse
-
-
-class Door:
-    """The house to the command line; what it is built of is loaded when somebody enters."""
-
-    @property
-    def options(self) -> list[Option]:
-        return [
-            Option(settings.option_of(each).removeprefix("--"), each.metadata["help"])
-            for each in fields(settings.Settings)
-        ]
-
-    def open(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[OpenHouse]":
-        return self._house().open(options)
-
-    def serve(
-        self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
-    ) -> int:
-        return self._house().serve(
-            options, host=host, port=port, demo=demo, workers=workers, delivery=delivery
-        )
-
-    def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
-        return self._house().migrate(options, check=check)
-
-    def _house(self) -> "House":
-        house: House = importlib.import_module("deskwire.wiring.house").House()
-        return house
+from deskwire.cli.interruption import Interrupted, exit_code, handle
 
 
 def main() -> None:
-    raise SystemExit(run(Door(), sys.argv[1:]))
+    handle(end)
+    try:
+        import_module("deskwire.wiring.program").main()
+    finally:
+        # It is ending, and a signal more must not make a failure of that.
+        handle(signal.SIG_IGN)
+
+
+def end(number: int, _frame: FrameType | None) -> None:
+    """Where nothing has begun that has to be ended in order."""
+    code = exit_code(Interrupted(number), sys.argv[1:])
+    if code:
+        os.write(2, b"deskwire: interrupted\n")
+    os._exit(code)

@@ -1,5 +1,6 @@
 """What is done with every answered request: it is counted, and gets its line in the log."""
 
+from deskwire.api.app import UNKNOWN_ROUTE
 from deskwire.api.metrics import Metrics
 from deskwire.model.tokens import Token
 from deskwire.wiring.access_log import AccessLog
@@ -11,6 +12,10 @@ class RequestObserver:
     def __init__(self, metrics: Metrics, access_log: AccessLog) -> None:
         self._metrics = metrics
         self._access_log = access_log
+
+    def refused(self, status: int, request_id: str) -> None:
+        """What was sent was no request, so nothing is known of it."""
+        self.answered("OTHER", UNKNOWN_ROUTE, status, 0, request_id, None)
 
     def answered(
         self, method: str, route: str, status: int, seconds: float, request_id: str, token: Token | None

@@ -23,15 +23,23 @@ logger = logging.getLogger("deskwire.processes")
 
 
 def run(
-    job: Job, *, host: str, port: int, workers: int, announce: Callable[[str], None] | None = None
+    job: Job,
+    *,
+    host: str,
+    port: int,
+    workers: int,
+    get_ready: Callable[[], None] = lambda: None,
+    announce: Callable[[str], None] | None = None,
 ) -> None:
     """Returns when a signal has ended it, and raises StartError when it cannot begin.
 
+    `get_ready` is called when the port is known to be free, and before anything is answered.
     For several workers the job is pickled: it is then a function of a module, or a partial of one."""
     sockets = listen(host, port)
     url = url_of(host, sockets)
     say = announce or _print_ready
     try:
+        get_ready()
         if workers == 1:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(obey(job, sockets, Place(), lambda: say(url)))

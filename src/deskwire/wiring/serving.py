@@ -58,10 +58,14 @@ class Serving:
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(*GARBAGE_THRESHOLDS)
+                figures_sockets = self._listen_for_figures(place)
                 async with asyncio.TaskGroup() as tasks:
                     refreshing = tasks.create_task(refresh(metrics))
-                    figures = tasks.create_task(self._serve_figures(place, metrics, observer, stop))
-                    await server.serve(app, sockets, stop=stop, ready=ready)
+                    pages = site.metrics_pages(metrics.render, observer)
+                    figures = tasks.create_task(
+                        server.serve(pages, figures_sockets, stop=stop, ready=lambda: None)
+                    )
+                    await server.serve(app, sockets, stop=stop, ready=ready, note_refused=observer.refused)
                     refreshing.cancel()
                     figures.cancel()
         finally:
@@ -93,16 +97,12 @@ class Serving:
             ),
         )
 
-    async def _serve_figures(
-        self, place: Place, metrics: Metrics, observer: RequestObserver, stop: asyncio.Event
-    ) -> None:
-        """On a port of their own; any one worker knows those of all."""
+    def _listen_for_figures(self, place: Place) -> list[socket.socket]:
+        """None unless they have a port of their own, where any one worker knows those of all."""
         address = self.settings.metrics
         if not isinstance(address, Address) or place.slot != 0:
-            return
-        sockets = listen(address.host, address.port)
-        pages = site.metrics_pages(metrics.render, observer)
-        await server.serve(pages, sockets, stop=stop, ready=lambda: None)
+            return []
+        return listen(address.host, address.port)
 
 
 def derived(secret: bytes, purpose: str) -> bytes:

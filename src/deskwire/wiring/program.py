@@ -1,0 +1,48 @@
+"""The command line at the door of the house: help and the like are answered before the house is built."""
+
+import importlib
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from deskwire.cli.house import Option
+from deskwire.cli.main import run
+from deskwire.wiring import settings
+
+if TYPE_CHECKING:
+    from deskwire.wiring.house import House
+    from deskwire.wiring.opening import OpenHouse
+
+
+class Door:
+    """The house to the command line; what it is built of is loaded when somebody enters."""
+
+    @property
+    def options(self) -> list[Option]:
+        return [
+            Option(settings.option_of(each).removeprefix("--"), each.metadata["help"])
+            for each in fields(settings.Settings)
+        ]
+
+    def open(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[OpenHouse]":
+        return self._house().open(options)
+
+    def serve(
+        self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
+    ) -> int:
+        return self._house().serve(
+            options, host=host, port=port, demo=demo, workers=workers, delivery=delivery
+        )
+
+    def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
+        return self._house().migrate(options, check=check)
+
+    def _house(self) -> "House":
+        house: House = importlib.import_module("deskwire.wiring.house").House()
+        return house
+
+
+def main() -> None:
+    raise SystemExit(run(Door(), sys.argv[1:]))
