@@ -13,7 +13,17 @@ LISTS = (
     *("/integrations", "/inbound-webhook-configs", "/campaigns", "/tasks", "/voice/calls", "/ai-agents"),
 )
 PLAIN = ("/workspace", "/hours", "/workflows")
-SEARCHES = ("bike", "자전거", "注文", "Rechnung", "merci", "a e", "brake repair", "%", "no such word anywhere")
+SEARCHES = (
+    "bike",
+    "자전거",
+    "注文",
+    "Rechnung",
+    "merci",
+    "a e",
+    "brake repair",
+    "%",
+    "no such word anywhere",
+)
 CONTACT_PARTS = ("ann", "KIM", "@example", "+82", "_", "김")
 WINDOW = timedelta(days=30)
 # Of what is answered only this differs from desk to desk and from moment to moment.
