@@ -52,9 +52,10 @@ def house(
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
 ) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("house")
     store: AnyStore
     if engine == "sqlite":
-        path = tmp_path_factory.mktemp("house") / "deskwire.db"
+        path = folder / "deskwire.db"
         migrated: Path = request.getfixturevalue("migrated_sqlite")
         shutil.copy(migrated, path)
         store = SqliteStore(path, standing_clock)
@@ -62,14 +63,16 @@ def house(
         server: PostgresServer = request.getfixturevalue("postgres_server")
         url = run(server.new_database())
         store = run(postgres.open_postgres(url, standing_clock, FEW_CONNECTIONS))
-    yield House(store, files, standing_clock, run)
+    yield House(store, files, folder, standing_clock, run)
     run(store.close())
 
 
 @pytest.fixture
-def own_house(open_store: Callable[[], AnyStore], files: Files, clock: SetClock, run: Run) -> House:
+def own_house(
+    open_store: Callable[[], AnyStore], files: Files, tmp_path: Path, clock: SetClock, run: Run
+) -> House:
     """A house that the test may break."""
-    return House(open_store(), files, clock, run)
+    return House(open_store(), files, tmp_path, clock, run)
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 """A house to send requests to, and a desk in it: a workspace of its own, with tokens and records."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from starlette.types import ASGIApp
 
 from deskwire.api import site
@@ -11,13 +13,13 @@ from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import READS
+from deskwire.desk.importing import import_file
 from deskwire.desk.tokens import NewToken, create_token
 from deskwire.desk.workspaces import create_workspace
 from deskwire.model.scopes import SCOPES
 from deskwire.model.tokens import Token
 from deskwire.store.attachments import Files
 from tests.api.client import Answer, Header, QueryText, send, target_of
-from tests.api.keeping import keep
 from tests.api.records import JsonRecord, record
 from tests.engines import AnyStore, Run, SetClock
 
@@ -55,6 +57,7 @@ class House:
 
     store: AnyStore
     files: Files
+    folder: Path
     clock: SetClock
     run: Run
     observed: Observed = field(default_factory=Observed)
@@ -108,7 +111,20 @@ class Desk:
         return self.issue(*scopes).secret
 
     def put(self, *records: JsonRecord) -> None:
-        self.house.run(self.house.store.write(lambda tx: keep(tx, self.workspace_id, records)))
+        """Imports the records, each in place of the one that has its id."""
+        path = self.house.folder / "records.ndjson"
+        path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in records))
+        report = self.house.run(
+            import_file(
+                self.house.store,
+                self.house.files,
+                self.workspace_id,
+                path,
+                check_only=False,
+                progress=lambda done, size: None,
+            )
+        )
+        assert not report.bad_lines, report
 
     def add(self, kind: str, **fields: object) -> str:
         """Puts one record, and says which id it has."""

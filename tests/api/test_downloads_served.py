@@ -6,25 +6,28 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from deskwire.model.downloads import sign
+from deskwire.model.messages import AttachmentRecord
+from deskwire.store import kinds
 from deskwire.store.attachments import Files, content_key, open_files
+from deskwire.store.records import put
 from tests.api.client import Answer
 from tests.api.desk import BASE_URL, DOWNLOAD_KEY, Desk, House
-from tests.api.records import JsonRecord, at, record
+from tests.api.records import JsonRecord, at, new_id, record
 from tests.engines import NEW_YEAR, Run, SetClock
 
 SECOND_US = 1_000_000
 
 
-def keep_bytes(desk: Desk, content: bytes | None, **fields: object) -> JsonRecord:
-    """A record of an attachment whose bytes are stored, or, without any, were to be stored."""
+def keep_bytes(desk: Desk, content: bytes, **fields: object) -> JsonRecord:
+    """A record of an attachment whose bytes are stored."""
     attachment = record("attachment", **fields)
-    key = content_key(desk.workspace_id, str(attachment["id"]))
-    if content is not None:
-        put = desk.house.files.put(key, content, filename="x", content_type="text/plain")
-        desk.house.run(put)
-    attachment["file"] = key
-    desk.put(attachment)
+    (desk.house.folder / "content").write_bytes(content)
+    desk.put({**attachment, "file": "content"})
     return attachment
+
+
+def lose_bytes(desk: Desk, attachment: JsonRecord) -> None:
+    desk.house.run(desk.house.files.delete(content_key(desk.workspace_id, str(attachment["id"]))))
 
 
 def link_of(desk: Desk, attachment: JsonRecord) -> str:
@@ -149,7 +152,7 @@ def test_an_altered_link_is_refused_wherever_it_was_altered(desk: Desk) -> None:
 
 def test_a_link_of_another_workspace_does_not_open_the_same_id_here(desk: Desk, other_desk: Desk) -> None:
     attachment = keep_bytes(desk, b"mine")
-    other_desk.put({**attachment, "file": content_key(other_desk.workspace_id, str(attachment["id"]))})
+    other_desk.put(attachment)
     theirs = link_of(other_desk, attachment)
     swapped = theirs.replace(other_desk.workspace_id, desk.workspace_id)
     assert follow(other_desk, swapped).failure == (403, "FORBIDDEN")
@@ -181,15 +184,14 @@ def test_an_attachment_whose_message_or_channel_was_deleted_is_not_found_by_its_
     assert follow(desk, link).failure == (404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize("is_named", [True, False])
-def test_bytes_that_were_never_stored_are_not_found_though_the_attachment_is(
-    desk: Desk, is_named: bool
-) -> None:
-    attachment = keep_bytes(desk, None) if is_named else record("attachment")
-    desk.put(attachment)
-    answer = follow(desk, link_of(desk, attachment))
-    assert answer.failure == (404, "NOT_FOUND")
-    assert "never stored" in answer.json["error"]["message"]
+def test_bytes_that_were_never_stored_or_are_lost_are_not_found_though_the_attachment_is(desk: Desk) -> None:
+    never, lost = record("attachment"), keep_bytes(desk, b"bytes")
+    desk.put(never)
+    lose_bytes(desk, lost)
+    for attachment in (never, lost):
+        answer = follow(desk, link_of(desk, attachment))
+        assert answer.failure == (404, "NOT_FOUND")
+        assert "never stored" in answer.json["error"]["message"]
 
 
 def test_only_get_and_head_are_there(desk: Desk) -> None:
@@ -212,15 +214,19 @@ def bucket_house(house: House, run: Run, clock: SetClock, monkeypatch: pytest.Mo
     }.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     files: Files = open_files("s3://bucket/desk")
-    return House(house.store, files, clock, run)
+    return House(house.store, files, house.folder, clock, run)
 
 
 def test_a_bucket_signs_its_own_link_for_5_minutes(bucket_house: House) -> None:
     desk = bucket_house.open_desk()
-    attachment = record("attachment")
-    key = content_key(desk.workspace_id, str(attachment["id"]))
-    desk.put({**attachment, "file": key})
-    shown = desk.get(f"/attachments/{attachment['id']}").data
+    attachment = AttachmentRecord(id=new_id(), created_at=NEW_YEAR, filename="a.pdf")
+    key = content_key(desk.workspace_id, attachment.id)
+    desk.house.run(
+        desk.house.store.write(
+            lambda tx: put(tx, kinds.ATTACHMENTS, desk.workspace_id, attachment, file_key=key)
+        )
+    )
+    shown = desk.get(f"/attachments/{attachment.id}").data
     link = urlsplit(shown["url"])
     assert link.netloc == "objects.example.com"
     assert link.path.endswith(f"/desk/{key}")

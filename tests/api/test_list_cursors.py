@@ -30,14 +30,6 @@ def assert_refused(answer: Answer) -> None:
     assert answer.fields.keys() == {"cursor"}
 
 
-def test_the_lists_with_a_cursor_are_those_of_the_specification() -> None:
-    assert {endpoint.path for endpoint in PAGED} == {
-        *("/members", "/teams", "/teams/{id}/members", "/contacts", "/contact-tags", "/channel-tags"),
-        *("/channels", "/channels/{id}/messages", "/macros", "/integrations", "/inbound-webhook-configs"),
-        *("/campaigns", "/tasks", "/voice/calls"),
-    }
-
-
 @each_list
 def test_the_cursor_is_there_exactly_while_there_is_more(desk: Desk, endpoint: Endpoint) -> None:
     listed = some(desk, endpoint, 3)

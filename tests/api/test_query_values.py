@@ -8,7 +8,7 @@ from deskwire.api.table import READS
 from tests.api.client import QueryText, target_of
 from tests.api.desk import Desk
 from tests.api.filled import QUERIES, Filled
-from tests.api.records import at
+from tests.api.records import at, record
 
 WITH_LIMIT = [e for e in READS if issubclass(e.query, LimitQuery | SearchQuery)]
 PARAMETERS = [(e, name) for e in READS for name in QueryParser(e.query).parameters]
@@ -73,9 +73,8 @@ def test_the_last_of_a_repeated_parameter_counts(filled: Filled, endpoint: Endpo
 
 def test_lists_answer_50_unless_told_otherwise_and_100_at_most(desk: Desk) -> None:
     channel_id = desk.add("channel")
-    for _ in range(102):
-        desk.add("message", channel_id=channel_id)
-        desk.add("task")
+    desk.put(*(record("message", channel_id=channel_id) for _ in range(102)))
+    desk.put(*(record("task") for _ in range(102)))
     since: dict[str, object] = {"since": at(-2 * DAY_S)}
     for path, query in (("/tasks", {}), (f"/channels/{channel_id}/messages", since), ("/search", {"q": "h"})):
         assert len(desk.get(path, query).data) == 50

@@ -10,13 +10,22 @@ import pytest
 from deskwire.api.endpoint import Answers, Endpoint
 from deskwire.api.table import READS
 from deskwire.model.vocabulary import SERVICE_SENDER_ID
-from tests.api.desk import Desk, House
+from tests.api.desk import Desk
 from tests.api.filled import Filled
 from tests.api.records import at, new_id
 
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 TIMES = {"created_at": at(-60), "updated_at": at(-30.5)}
 
+REFERRED = {
+    "contact_id": "contact",
+    "assigned_member_id": "member",
+    "assignee_id": "member",
+    "team_id": "team",
+    "channel_id": "channel",
+}
+
+# The fields of a record, `...` for the id of another one, and the keys that are shown.
 FULL: dict[str, tuple[dict[str, object], set[str]]] = {
     "/members": (
         {"kind": "member", "avatar_url": "https://example.com/a.png", "last_login_at": at(-1)},
@@ -60,8 +69,8 @@ FULL: dict[str, tuple[dict[str, object], set[str]]] = {
             "kind": "channel",
             "name": "A bell",
             "description": "That does not ring",
-            "contact_id": new_id(),
-            "assigned_member_id": new_id(),
+            "contact_id": ...,
+            "assigned_member_id": ...,
             "assigned_type": "human",
             "tags": ["urgent"],
             "snoozed_until": at(60),
@@ -74,7 +83,7 @@ FULL: dict[str, tuple[dict[str, object], set[str]]] = {
         },
     ),
     "/macros": (
-        {"kind": "macro", "content": "Dear", "scope": "team", "team_id": new_id(), "sort_order": 3},
+        {"kind": "macro", "content": "Dear", "scope": "team", "team_id": ..., "sort_order": 3},
         {
             *("id", "name", "content", "scope", "team_id", "action_type", "sort_order"),
             *("created_at", "updated_at"),
@@ -113,10 +122,10 @@ FULL: dict[str, tuple[dict[str, object], set[str]]] = {
     "/tasks": (
         {
             "kind": "task",
-            "team_id": new_id(),
+            "team_id": ...,
             "description": "Soon",
-            "channel_id": new_id(),
-            "assignee_id": new_id(),
+            "channel_id": ...,
+            "assignee_id": ...,
         },
         {
             *("id", "team_id", "title", "description", "channel_id", "status", "assignee_id"),
@@ -171,7 +180,11 @@ def listed(desk: Desk, path: str, **fields: object) -> dict[str, Any]:
 @pytest.mark.parametrize("path", FULL)
 def test_a_resource_has_exactly_the_keys_of_the_specification(desk: Desk, path: str) -> None:
     given, keys = FULL[path]
-    fields = {name: value for name, value in given.items() if name != "kind"}
+    fields = {
+        name: desk.add(REFERRED[name]) if value is ... else value
+        for name, value in given.items()
+        if name != "kind"
+    }
     shown = listed(desk, path, **fields, **TIMES)
     assert set(shown) == keys
     for name in shown.keys() & (fields | TIMES).keys():
@@ -448,7 +461,7 @@ def test_hours_that_were_never_configured_are_null(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        b'{ "timezone" : "Asia/Seoul",\n "schedule":[{"day":0,"is_open":false,"ranges":[]}],"holidays":[] }',
+        b'{ "timezone" : "Asia/Seoul",\t "schedule":[{"day":0,"is_open":false,"ranges":[]}],"holidays":[] }',
         b'{"enabled":true,"timezone":"UTC","x":1.50,"y":1e3,"k":"\\u00e9\\/","k":"twice"}',
         b"{}",
         b"null",
@@ -468,9 +481,3 @@ def test_a_workflow_shows_its_trigger_code_whatever_it_is(desk: Desk, code: str)
     desk.add("workflow", trigger_type=code, is_active=False)
     (shown,) = desk.get("/workflows").data
     assert (shown["trigger_type"], shown["is_active"]) == (code, False)
-
-
-def test_an_unknown_key_of_a_record_reaches_no_answer(house: House) -> None:
-    desk = house.open_desk()
-    with pytest.raises(msgspec.ValidationError):
-        desk.add("member", is_super_admin=True)

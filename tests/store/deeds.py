@@ -7,8 +7,13 @@ from deskwire.store import tables
 from deskwire.store.statement import Statement
 from deskwire.store.transaction import Store, Tx
 
-WORKSPACES = Statement(select(tables.WORKSPACES.c.id, tables.WORKSPACES.c.name))
-OWNERS = Statement(select(tables.MEMBERS.c.workspace_id))
+OWNED = Statement(
+    select(tables.WORKSPACES.c.id, tables.WORKSPACES.c.name, tables.MEMBERS.c.id).select_from(
+        tables.WORKSPACES.outerjoin(
+            tables.MEMBERS, tables.MEMBERS.c.workspace_id == tables.WORKSPACES.c.id, full=True
+        )
+    )
+)
 COUNT_OWNERS = Statement(
     select(func.count()).select_from(tables.MEMBERS).where(tables.MEMBERS.c.email == bindparam("email"))
 )
@@ -44,10 +49,9 @@ async def create_and_change_mind(tx: Tx) -> str:
 
 async def names(tx: Tx) -> dict[str, str]:
     """The names of the workspaces; those without an owner are half a write, which there must not be."""
-    found = {str(id): str(name) for id, name in await tx.all(WORKSPACES)}
-    owned = {str(row[0]) for row in await tx.all(OWNERS)}
-    assert owned == set(found), "a workspace and its owner are written together or not at all"
-    return found
+    found = await tx.all(OWNED)
+    assert all(id and owner for id, _, owner in found), "both are written together or not at all"
+    return {str(id): str(name) for id, name, _ in found}
 
 
 async def kept(store: Store) -> set[str]:

@@ -36,12 +36,10 @@ class Site:
         self._api = api
         self._pages = pages
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         path: str = scope["path"]
-        if path.startswith(PREFIX + "/") and path != OPENAPI_PATH:
-            await self._api(scope, receive, send)
-        else:
-            await self._pages(scope, receive, send)
+        is_api = path.startswith(PREFIX + "/") and path != OPENAPI_PATH
+        return (self._api if is_api else self._pages)(scope, receive, send)
 
 
 OPENAPI_PATH = f"{PREFIX}/openapi.json"

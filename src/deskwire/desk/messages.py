@@ -53,6 +53,9 @@ async def list_messages(
     after: Position | None,
 ) -> Page:
     await find(tx, kinds.CHANNELS, workspace_id, channel_id)
+    if after is not None:
+        # SQLite enters the index at `until`, so a page further down has to say that it begins there.
+        until = min(until, after.created_at)
     return await page_of(
         tx,
         LIST,

@@ -1,12 +1,12 @@
 """A page of a list: the documents of up to `limit` rows, newest first, and where the next page begins."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import msgspec
 
 from deskwire.model.cursors import Position
-from deskwire.model.times import parse_time
 from deskwire.store.kinds import Kind, R
 from deskwire.store.records import FIRST
 from deskwire.store.statement import Row, Statement
@@ -52,12 +52,14 @@ def cut(rows: Sequence[Row], limit: int) -> Page:
 def position_of(document: bytes) -> Position:
     """Every listed document says itself where it stands in its list."""
     place = PLACES.decode(document)
-    return Position(created_at=parse_time(place.created_at), id=place.id)
+    return Position(created_at=(place.created_at - EPOCH) // MICROSECOND, id=place.id)
 
 
 class Place(msgspec.Struct):
     id: str
-    created_at: str
+    created_at: datetime
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 PLACES = msgspec.json.Decoder(Place)

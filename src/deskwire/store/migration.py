@@ -87,7 +87,7 @@ def upgrade_sqlite(path: Path, give_up_at: float) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             statements = way(SQLITE_DIALECT, sqlite_version(connection))
             if statements is not None:
-                # What a statement answers has to be fetched before the next one runs.
+                # Some of the statements answer rows, and what follows such a one runs when they are fetched.
                 connection.execute(statements).fetchall()
             connection.execute("COMMIT")
             return statements is not None

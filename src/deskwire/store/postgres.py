@@ -171,18 +171,28 @@ class PostgresStore:
         try:
             try:
                 yield connection
+            except LOST:
+                # It may not have heard of its end, and would be given to the next one.
+                if not has_closed(connection):
+                    connection.terminate()
+                raise
             finally:
                 is_closed = has_closed(connection)
                 await self.pool.release(proxy, timeout=CONNECT_TIMEOUT_S)
         except LOST as error:
-            raise ConnectionLost(in_words(error)) from error
+            raise await self._lost(error) from error
         except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
             # It is raised for a connection that was closed, and for mistakes of ours.
             if not is_closed:
                 raise
-            raise ConnectionLost(in_words(error)) from error
+            raise await self._lost(error) from error
         except AWAY as error:
             raise Unavailable(in_words(error)) from error
+
+    async def _lost(self, error: Exception) -> ConnectionLost:
+        """What ended one connection has mostly ended them all, whether or not they know it yet."""
+        await self.pool.expire_connections()
+        return ConnectionLost(in_words(error))
 
     async def _acquire(self) -> PoolConnectionProxy:
         try:

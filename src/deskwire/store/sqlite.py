@@ -42,6 +42,7 @@ READ_LOCK_RETRY_S = 0.02
 OPEN_WAIT_S = 0.25
 FILE_LOOK_S = 0.5
 ASIDE_THREADS = 2
+READER_CACHE_KIB = 64 * 1024
 # So many rows of an index tell enough about it.
 ANALYSED_ROWS = 1_000
 
@@ -231,6 +232,8 @@ class SqliteStore:
         writer = open_writer(self.path, wait_s)
         try:
             self._reader = open_reader(self.path, wait_s)
+            # Lists are read at random, and what is not found here is fetched again for each request.
+            self._reader.pragma("cache_size", -READER_CACHE_KIB)
         except BaseException:
             writer.close(True)
             raise

@@ -11,10 +11,10 @@ from deskwire.store.statement import json_list
 
 # A number begins with the period in which its thing was made, so that the index itself goes by time, and ends
 # with a count. Long periods keep an index small; within one, things go by when they were written.
-PERIOD_US = 4096 * 1_000_000
-COUNT_BITS = 24
+PERIOD_US = 256 * 1_000_000
+COUNT_BITS = 16
 # More of one period are not put in order.
-MOST_OF_A_PERIOD = 2_000
+MOST_OF_A_PERIOD = 1_000
 
 
 def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
@@ -102,14 +102,19 @@ def is_elsewhere(entry: Entry, number: int | None) -> bool:
 
 
 def numbered(connection: apsw.Connection, table: str, entries: Sequence[Entry]) -> dict[str, int]:
+    """Numbers that are free; those of a period that is full come from the next."""
     numbers: dict[str, int] = {}
-    next_of: dict[int, int] = {}
+    last_of: dict[int, int] = {}
     for entry in entries:
         period = entry.created_at // PERIOD_US
-        if period not in next_of:
-            next_of[period] = last_number(connection, table, period) + 1
-        numbers[entry.id] = next_of[period]
-        next_of[period] += 1
+        while True:
+            if period not in last_of:
+                last_of[period] = last_number(connection, table, period)
+            if last_of[period] + 1 < (period + 1) << COUNT_BITS:
+                break
+            period += 1
+        last_of[period] += 1
+        numbers[entry.id] = last_of[period]
     return numbers
 
 

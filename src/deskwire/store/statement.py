@@ -1,6 +1,8 @@
 """A statement of the project: declared once, compiled once for each engine, run through the bare drivers."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import cast
 
 import msgspec
 from sqlalchemy import Boolean, Table
@@ -32,10 +34,14 @@ class Text:
         self._names = tuple(getattr(compiled, "positiontup", None) or ())
         given = compiled.params
         self._constants = {name: given[name] for name in self._names if given.get(name) is not None}
+        # An itemgetter makes the tuple far quicker than a loop does, but of one name it makes no tuple.
+        self._pick = itemgetter(*self._names) if len(self._names) > 1 else None
 
     def values(self, values: Mapping[str, Value]) -> tuple[Value, ...]:
         if self._constants:
             values = {**self._constants, **values}
+        if self._pick is not None:
+            return cast(tuple[Value, ...], self._pick(values))
         return tuple([values[name] for name in self._names])
 
 
