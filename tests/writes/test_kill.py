@@ -94,7 +94,9 @@ class Survivor:
         assert self._run(look(writer.house)) == []
 
     def _open(self) -> House:
-        return House(self._run(open_place(self._place)), self._files, SetClock(), self._run, Path(self._folder))
+        return House(
+            self._run(open_place(self._place)), self._files, SetClock(), self._run, Path(self._folder)
+        )
 
 
 async def look(house: House) -> list[str]:

@@ -62,7 +62,9 @@ class Desk(RuleBasedStateMachine):
         path = Path(self.folder.name) / "deskwire.db"
         shutil.copy(self.migrated, path)
         self.clock = SetClock()
-        self.house = House(SqliteStore(path, self.clock), self.files, self.clock, self.runner.run, path.parent)
+        self.house = House(
+            SqliteStore(path, self.clock), self.files, self.clock, self.runner.run, path.parent
+        )
         self.writer = Writer(self.house.open_desk())
         self.members = {"owner": self.writer.owner} | {role: self.writer.member(role) for role in ROLES[1:]}
         self.contact: dict[str, Json] = {}
