@@ -12,6 +12,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 
 from deskwire.model.errors import Unavailable
+from deskwire.store import sqlite_figures
 from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S, ISOLATION, reason
 from deskwire.store.schema import SCHEMA, postgres_version, sqlite_version, what_to_do
 from deskwire.store.sqlite_file import unavailable
@@ -89,6 +90,7 @@ def upgrade_sqlite(path: Path, give_up_at: float) -> bool:
             if statements is not None:
                 # Some of the statements answer rows, and what follows such a one runs when they are fetched.
                 connection.execute(statements).fetchall()
+                sqlite_figures.assume(connection)
             connection.execute("COMMIT")
             return statements is not None
         except apsw.BusyError:
