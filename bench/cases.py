@@ -7,13 +7,14 @@ from itertools import islice
 from urllib.parse import quote, urlencode
 
 from bench.figures import Goal
-from bench.filled import FilledDesk, get
+from bench.filled import FilledDesk, get, post
 from bench.load import Request
 from bench.records import (
     BEGIN,
     COMMON_WORD,
     SPAN,
     SYLLABLES,
+    agent_id,
     channel_id,
     contact_id,
     message_id,
@@ -48,6 +49,7 @@ class Case:
 ONE = Goal(0.35, 0.5, "of the floor", more_is_better=True)
 PAGE = Goal(0.3, 0.4, "of the floor", more_is_better=True)
 FOUND = Goal(50, 20, "ms for 95 %")
+WRITTEN = Goal(0.12, 0.2, "of the floor", more_is_better=True)
 
 
 def one(
@@ -68,6 +70,27 @@ def found(name: str, what: str, path: str, queries: Callable[[FilledDesk], Seque
         return [get(f"{path}?{urlencode({'q': q}, quote_via=quote)}") for q in queries(desk)]
 
     return Case(name, what, requests, Measure.P95, FOUND)
+
+
+def written(name: str, what: str, requests: Callable[[FilledDesk], Sequence[Request]]) -> Case:
+    return Case(name, what, requests, Measure.RATIO, WRITTEN)
+
+
+def replies(desk: FilledDesk) -> list[Request]:
+    content = "Your order has left our house and should be with you on Thursday."
+    return [
+        post(f"/channels/{channel_id(number, desk.size)}/messages", content_type="text", content=content)
+        for number in spread(range(desk.size.channels))
+    ]
+
+
+def closings(desk: FilledDesk) -> list[Request]:
+    """Each channel is closed and opened again before the next one's turn."""
+    return [
+        post(f"/channels/{channel_id(number, desk.size)}/{verb}", actor_member_id=agent_id())
+        for number in spread(range(desk.size.channels))
+        for verb in ("close", "reopen")
+    ]
 
 
 def long_channels(desk: FilledDesk) -> list[Request]:
@@ -125,4 +148,8 @@ CASES: tuple[Case, ...] = (
         lambda _: list(islice((s[:2] for s in SYLLABLES), 10)),
     ),
     found("search-korean", "search, Korean", "/search", lambda _: ["배송", "자전거", "주문 환불", "도착"]),
+    # What is written stays written, so these come last.
+    written("reply", "POST a reply", replies),
+    written("contact", "POST a contact", lambda _: [post("/contacts", name="Bench", phone="555 0100")]),
+    written("close-reopen", "POST close, POST reopen", closings),
 )

@@ -20,7 +20,7 @@ class FilledDesk:
 
     def ask(self, request: Request) -> bytes:
         connection = http.client.HTTPConnection(HOST, self.server.port, timeout=TIMEOUT_S)
-        headers = {"Authorization": f"Bearer {self.token}"}
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         try:
             connection.request(request.method, request.path, request.body or None, headers)
             answer = connection.getresponse()
@@ -40,3 +40,7 @@ class FilledDesk:
 
 def get(path: str) -> Request:
     return Request(PREFIX + path)
+
+
+def post(path: str, **body: str) -> Request:
+    return Request(PREFIX + path, "POST", json.dumps(body).encode())

@@ -127,10 +127,14 @@ def ident(kind: int, number: int, at: datetime) -> str:
     return f"{ms[:8]}-{ms[8:]}-7{kind:03x}-8000-{number:012x}"
 
 
+def agent_id() -> str:
+    return ident(MEMBER, 0, BEGIN)
+
+
 def member() -> Record:
     return {
         "kind": "member",
-        "id": ident(MEMBER, 0, BEGIN),
+        "id": agent_id(),
         "email": "agent@example.test",
         "name": "Agent",
         "role": "agent",
@@ -163,7 +167,7 @@ def channel(number: int, size: Size, chance: random.Random) -> Record:
         "status": chance.choice(STATUSES),
         "name": sentence(chance, 3),
         "contact_id": contact_id(number % size.contacts, size),
-        "assigned_member_id": ident(MEMBER, 0, BEGIN),
+        "assigned_member_id": agent_id(),
         "assigned_type": "human",
         "tags": chance.sample(TAGS, chance.randrange(3)),
         "created_at": text_of(moment(number, size.channels)),
@@ -177,7 +181,7 @@ def message(number: int, size: Size, chance: random.Random) -> Record:
         "kind": "message",
         "id": message_id(number, size),
         "channel_id": channel_id(channel_number, size),
-        "sender_id": contact_id(channel_number, size) if from_contact else ident(MEMBER, 0, BEGIN),
+        "sender_id": contact_id(channel_number, size) if from_contact else agent_id(),
         "sender_type": "contact" if from_contact else "member",
         "sender_name": "Customer" if from_contact else "Agent",
         "content_type": "text",

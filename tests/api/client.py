@@ -1,7 +1,7 @@
 """A client without a socket: a request goes straight into the application, its answer comes back whole."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -75,7 +75,10 @@ def target_of(path: str, query: QueryText = "") -> str:
     return f"{path}?{query}" if query else path
 
 
-async def send(app: ASGIApp, method: str, target: str, headers: Iterable[Header] = ()) -> Answer:
+async def send(
+    app: ASGIApp, method: str, target: str, headers: Iterable[Header] = (), chunks: Sequence[bytes] = (b"",)
+) -> Answer:
+    """The body goes in chunks, each by itself."""
     path, raw_path, query = split_target(target.encode("ascii"))
     scope: Scope = {
         "type": "http",
@@ -91,15 +94,13 @@ async def send(app: ASGIApp, method: str, target: str, headers: Iterable[Header]
         "server": ("127.0.0.1", 80),
     }
     sent: list[Message] = []
-
-    received = False
+    waiting = list(chunks)
 
     async def receive() -> Message:
-        nonlocal received
-        if received:
+        if not waiting:
             await asyncio.Event().wait()
-        received = True
-        return {"type": "http.request", "body": b"", "more_body": False}
+        chunk = waiting.pop(0)
+        return {"type": "http.request", "body": chunk, "more_body": bool(waiting)}
 
     async def keep(message: Message) -> None:
         sent.append(message)

@@ -63,7 +63,7 @@ def house(
         server: PostgresServer = request.getfixturevalue("postgres_server")
         url = run(server.new_database())
         store = run(postgres.open_postgres(url, standing_clock, FEW_CONNECTIONS))
-    yield House(store, files, folder, standing_clock, run)
+    yield House(store, files, standing_clock, run, folder)
     run(store.close())
 
 
@@ -72,7 +72,7 @@ def own_house(
     open_store: Callable[[], AnyStore], files: Files, tmp_path: Path, clock: SetClock, run: Run
 ) -> House:
     """A house that the test may break."""
-    return House(open_store(), files, tmp_path, clock, run)
+    return House(open_store(), files, clock, run, tmp_path)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.routes import PREFIX
-from deskwire.api.table import READS
+from deskwire.api.table import ENDPOINTS
 from deskwire.desk.importing import import_file
 from deskwire.desk.tokens import NewToken, create_token
 from deskwire.desk.workspaces import create_workspace
@@ -57,9 +57,10 @@ class House:
 
     store: AnyStore
     files: Files
-    folder: Path
     clock: SetClock
     run: Run
+    # Where files of records are written that are then imported.
+    folder: Path
     observed: Observed = field(default_factory=Observed)
     steady: Steady = field(default_factory=Steady)
 
@@ -67,7 +68,13 @@ class House:
         self.authentication = Authentication(self.store, self.clock, self.steady)
         self.downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
         api = Api(
-            READS, self.store, self.clock, self.authentication, CURSOR_KEY, self.downloads, self.observed
+            ENDPOINTS,
+            self.store,
+            self.clock,
+            self.authentication,
+            CURSOR_KEY,
+            self.downloads,
+            self.observed,
         )
         self.app: ASGIApp = site.Site(
             api,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Table
+from sqlalchemy import Table, bindparam, update
 from starlette.types import ASGIApp, Message
 
 from deskwire.api import examples
@@ -33,12 +33,19 @@ from deskwire.store.migration import migrate_sqlite
 from deskwire.store.records import ENCODER, put
 from deskwire.store.search import Entry, Subject
 from deskwire.store.sqlite import SqliteStore
-from deskwire.store.statement import Value, upsert
+from deskwire.store.statement import Statement, Value, upsert
 from deskwire.store.transaction import Tx
 
-NOW = examples.at("2026-03-05T09:45:00Z")
+NOW = examples.TRIED_AT
 BASE_URL = f"http://desk.example{PREFIX}"
 VERSION = "1.2.3"
+SET_LAST_SEQ = Statement(
+    update(tables.CHANNELS)
+    .where(
+        tables.CHANNELS.c.workspace_id == bindparam("workspace"), tables.CHANNELS.c.id == bindparam("channel")
+    )
+    .values(last_seq=bindparam("seq"))
+)
 
 
 class Answer(NamedTuple):
@@ -80,18 +87,33 @@ class ExampleDesk:
         )
         self.app: ASGIApp = Site(api, beside)
 
-    def ask(self, path: str, query: str = "", token: str | None = None, method: str = "GET") -> Answer:
+    def ask(
+        self,
+        path: str,
+        query: str = "",
+        token: str | None = None,
+        method: str = "GET",
+        body: bytes = b"",
+        content_type: str = "application/json",
+    ) -> Answer:
         """The answer to a request of the API, with every scope unless another token is given."""
-        return asyncio.run(self._ask(path, query, self.token if token is None else token, method))
+        headers = [
+            (b"host", b"desk.example"),
+            (b"authorization", f"Bearer {self.token if token is None else token}".encode()),
+            *([(b"content-type", content_type.encode())] if body else []),
+        ]
+        return asyncio.run(self._ask(path, query, method, headers, body))
 
     def close(self) -> None:
         asyncio.run(self.store.close())
 
-    async def _ask(self, path: str, query: str, token: str, method: str) -> Answer:
+    async def _ask(
+        self, path: str, query: str, method: str, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> Answer:
         sent: list[Message] = []
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: Message) -> None:
             sent.append(message)
@@ -101,11 +123,12 @@ class ExampleDesk:
             "method": method,
             "path": PREFIX + path,
             "query_string": query.encode(),
-            "headers": [(b"host", b"desk.example"), (b"authorization", f"Bearer {token}".encode())],
+            "headers": headers,
         }
         await self.app(scope, receive, send)
-        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        return Answer(sent[0]["status"], headers, json.loads(sent[1]["body"]))
+        received = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        answered = sent[1]["body"]
+        return Answer(sent[0]["status"], received, json.loads(answered) if answered else None)
 
 
 def clock() -> Moment:
@@ -123,7 +146,8 @@ async def fill(tx: Tx) -> tuple[str, str]:
     await put(tx, kinds.CONTACT_TAGS, mine, NEWSLETTER)
     await put(tx, kinds.CONTACTS, mine, examples.CONTACT)
     await put(tx, kinds.CHANNEL_TAGS, mine, examples.CHANNEL_TAG)
-    await put(tx, kinds.CHANNELS, mine, examples.CHANNEL, last_seq=1)
+    await put(tx, kinds.CHANNELS, mine, examples.CHANNEL)
+    await tx.run(SET_LAST_SEQ, workspace=mine, channel=examples.CHANNEL.id, seq=1)
     await put(tx, kinds.MESSAGES, mine, examples.MESSAGE, seq=1)
     await put(tx, kinds.ATTACHMENTS, mine, examples.ATTACHMENT, file_key=None)
     await put(tx, kinds.TASKS, mine, examples.TASK)

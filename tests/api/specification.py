@@ -4,13 +4,18 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """An endpoint; `data` names a resource, with `[]` for an array and `page` where `meta` is beside it."""
+    """An endpoint; `data` names a resource, with `[]` for an array and `page` where `meta` is beside it.
+
+    `body` has the fields of its body, `!` after those that are required; `success` its statuses.
+    """
 
     method: str
     path: str
     scopes: tuple[str, ...]
     query: tuple[str, ...] = ()
     data: str = ""
+    body: str = ""
+    success: tuple[int, ...] = (200,)
 
 
 PAGE = ("limit", "cursor")
@@ -59,20 +64,28 @@ READS = (
 )
 
 CONTACT_WRITES = (
-    Row("POST", "/contacts", ("contacts:write",), (), "Contact"),
-    Row("PATCH", "/contacts/{id}", ("contacts:write",), (), "Contact"),
-    Row("POST", "/contacts/{id}/tags", ("contacts:write",), (), "Contact"),
+    Row("POST", "/contacts", ("contacts:write",), (), "Contact", "external_id email phone name", (201,)),
+    Row("PATCH", "/contacts/{id}", ("contacts:write",), (), "Contact", "email phone name"),
+    Row("POST", "/contacts/{id}/tags", ("contacts:write",), (), "Contact", "tags!"),
     Row("DELETE", "/contacts/{id}/tags", ("contacts:write",), ("name",), "Contact"),
-    Row("PUT", "/contacts/{id}/sms-consent", ("contacts:write",)),
+    Row("PUT", "/contacts/{id}/sms-consent", ("contacts:write",), (), "", "opted_in! reason", (204,)),
 )
 
 MESSAGING_WRITES = (
-    Row("POST", "/channels/{id}/messages", ("messages:write",), (), "Message"),
-    Row("POST", "/channels/{id}/read", ("channels:write",)),
-    Row("POST", "/channels/{id}/close", ("channels:write",), (), "Channel"),
-    Row("POST", "/channels/{id}/reopen", ("channels:write",), (), "Channel"),
-    Row("POST", "/channels/{id}/assign", ("channels:write",), (), "Channel"),
-    Row("POST", "/channels/{id}/tags", ("channels:write",), (), "Channel"),
+    Row(
+        "POST",
+        "/channels/{id}/messages",
+        ("messages:write",),
+        (),
+        "SentMessage",
+        "content_type! content! sender_member_id client_request_id",
+        (200, 201),
+    ),
+    Row("POST", "/channels/{id}/read", ("channels:write",), (), "", "actor_member_id! message_id", (204,)),
+    Row("POST", "/channels/{id}/close", ("channels:write",), (), "Channel", "actor_member_id!"),
+    Row("POST", "/channels/{id}/reopen", ("channels:write",), (), "Channel", "actor_member_id!"),
+    Row("POST", "/channels/{id}/assign", ("channels:write",), (), "Channel", "actor_member_id! member_id!"),
+    Row("POST", "/channels/{id}/tags", ("channels:write",), (), "Channel", "actor_member_id! tags tag_ids"),
     Row("DELETE", "/channels/{id}/tags", ("channels:write",), ("actor_member_id", "name"), "Channel"),
 )
 
@@ -158,6 +171,12 @@ RESOURCES = {
         "id:string channel_id:uuid sender_id:string sender_type:enum sender_name:string content_type:enum "
         "content:string attachments?:AttachmentReference[] is_edited:boolean created_at:time updated_at:time"
     ),
+    # "Present in the send response only." The request id is there when one was sent.
+    "SentMessage": (
+        "id:string channel_id:uuid sender_id:string sender_type:enum sender_name:string content_type:enum "
+        "content:string attachments?:AttachmentReference[] is_edited:boolean created_at:time updated_at:time "
+        "client_request_id?:string deduplicated:boolean"
+    ),
     "AttachmentReference": "id:uuid type:enum filename:string",
     "Attachment": (
         "id:uuid filename:string content_type:string size_bytes:integer url:string url_expires_at:time "
@@ -211,6 +230,10 @@ NOT_SHOWN = {"SearchResult"}
 INTEGRATION_PROVIDERS = "web messenger_a messenger_b messenger_c messenger_d messenger_e sms email"
 INTEGRATION_STATUSES = "active inactive error pending awaiting_setup awaiting_activation"
 
+# An empty string too, for some messages that the system sends.
+SENDER_TYPES = "member contact system bot internal workflow external integration ''"
+CONTENT_TYPES = "text markdown image file card button email video audio system blocks sticker location"
+
 ENUMERATIONS = {
     "Channel.type": "user_chat team direct group",
     "Channel.provider": (
@@ -218,11 +241,10 @@ ENUMERATIONS = {
     ),
     "Channel.status": "open snoozed closed",
     "Channel.assigned_type": "ai human workflow",
-    # An empty string too, for some messages that the system sends.
-    "Message.sender_type": "member contact system bot internal workflow external integration ''",
-    "Message.content_type": (
-        "text markdown image file card button email video audio system blocks sticker location"
-    ),
+    "Message.sender_type": SENDER_TYPES,
+    "Message.content_type": CONTENT_TYPES,
+    "SentMessage.sender_type": SENDER_TYPES,
+    "SentMessage.content_type": CONTENT_TYPES,
     "AttachmentReference.type": "image file video audio",
     "Member.role": "owner admin agent viewer",
     "Member.status": "active away vacation off_duty",
@@ -253,7 +275,7 @@ STATUSES = {
 # "Malformed id in campaign and member single reads."
 INVALID_INPUT_PATHS = {"/campaigns/{id}", "/members/{id}"}
 
-# "Limits", those that a read can meet.
+# "Limits", those that a request can meet.
 LIMITS = {
     "PAGE_DEFAULT": 50,
     "PAGE_MAXIMUM": 100,
@@ -262,6 +284,8 @@ LIMITS = {
     "CONTACT_NAME_CHARACTERS": 20,
     "CONTACT_TAG_CHARACTERS": 50,
     "CONTACT_TAGS": 100,
+    "REPLY_CHARACTERS": 2_000,
+    "CLIENT_REQUEST_ID_CHARACTERS": 128,
     "SEARCH_MAXIMUM": 100,
     "ATTACHMENT_URL_LIFETIME_S": 300,
     "AI_FAILOVER_MINIMUM_S": 10,

@@ -105,6 +105,15 @@ def test_nothing_in_q_is_a_wildcard_and_blanks_count(desk: Desk, q: str) -> None
     assert desk.get("/contacts", {"q": q}).data == []
 
 
+@pytest.mark.parametrize(
+    ("name", "q"), [("a bx b_", "a b_"), ("b x %a", "b %a"), ("%a %b", "%%"), ("a_b axbc _bc", "a_bc")]
+)
+def test_a_wildcard_is_not_one_even_where_the_name_has_the_character(desk: Desk, name: str, q: str) -> None:
+    contact_id = desk.add("contact", name=name)
+    assert desk.get("/contacts", {"q": q}).data == []
+    assert desk.get("/contacts", {"q": name}).ids == [contact_id]
+
+
 @pytest.mark.parametrize("q", ["ada", "AD", "a", "d", "A"])
 def test_one_and_two_characters_are_enough(desk: Desk, q: str) -> None:
     contact_id = desk.add("contact", name="Ada")

@@ -214,7 +214,7 @@ def bucket_house(house: House, run: Run, clock: SetClock, monkeypatch: pytest.Mo
     }.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     files: Files = open_files("s3://bucket/desk")
-    return House(house.store, files, house.folder, clock, run)
+    return House(house.store, files, clock, run, house.folder)
 
 
 def test_a_bucket_signs_its_own_link_for_5_minutes(bucket_house: House) -> None:

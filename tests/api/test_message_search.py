@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskwire.api.parameters import SearchQuery, whole_number
+from deskwire.desk.search import MOST_CANDIDATES
 from deskwire.model.search import term_prefix
 from tests.api.desk import Desk, House
 from tests.api.records import at, new_id, record
@@ -265,7 +266,7 @@ def test_messages_of_another_workspace_are_never_found_nor_do_they_hide_any(hous
     assert term_prefix(neighbour.workspace_id) == term_prefix(desk.workspace_id)
     mine = say(desk, "bell")
     assert found(neighbour, "bell") == []
-    say(neighbour, *["bell"] * 200)
+    say(neighbour, *["bell"] * (MOST_CANDIDATES * 2))
     assert found(desk, "bell") == found(desk, "el") == found(desk, "b") == mine
 
 

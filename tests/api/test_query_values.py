@@ -223,7 +223,15 @@ def test_an_id_that_is_no_uuid_is_invalid_input_for_members_and_campaigns_and_no
     odd = ["x", "0", "-", "0" * 32, "g" * 8 + "-0000-4000-8000-" + "0" * 12, "%00", "%FF", "%20", "..", "."]
     whole = "00000000-0000-4000-8000-000000000000"
     odd += [f"{whole}%0A", f"%20{whole}", f"{{{whole}}}", f"urn:uuid:{whole}", f"{whole}0", whole[:-1]]
-    odd += ["%EF%BC%90" + whole[1:], "'%20OR%201=1", "x" * 5000, whole.replace("-", "_"), "null"]
+    odd += [
+        "%EF%BC%90" + whole[1:],
+        "'%20OR%201=1",
+        "x" * 5000,
+        whole.replace("-", "_"),
+        "null",
+        "a%2Fb",
+        f"{whole}%2F",
+    ]
     for endpoint in READS:
         if not endpoint.noun:
             continue

@@ -1,10 +1,12 @@
 """The reference page: whole, escaped, needing nothing else, and its commands work."""
 
+import argparse
 import json
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -103,7 +105,8 @@ def test_an_operation_is_told_whole(read: Reader, endpoint: Endpoint) -> None:
         *endpoint.scopes,
         *endpoint.query.__struct_fields__,
         *codes_of(endpoint),
-        '"success": true',
+        *(endpoint.body.__struct_fields__ if endpoint.body else ()),
+        *(('"success": true',) if endpoint.shows else ("204",)),
     ):
         assert wanted in told
 
@@ -132,13 +135,15 @@ def test_whatever_a_row_says_is_escaped() -> None:
 @each_endpoint
 def test_a_command_that_is_pasted_into_a_shell_is_answered(desk: ExampleDesk, endpoint: Endpoint) -> None:
     described = document([endpoint], BASE_URL, VERSION)
-    url, *arguments = understood(curl(described, operations_of(described)[0]), desk.token)
-    assert arguments[:2] == ["-H", f"Authorization: Bearer {desk.token}"]
-    assert set(arguments[2::2]) <= {"--data-urlencode"}
-    query = urlencode(dict(pair.split("=", 1) for pair in arguments[3::2]))
-    path = urlsplit(url).path
+    asked = understood(curl(described, operations_of(described)[0]), desk.token)
+    assert asked.method == endpoint.method
+    assert f"Authorization: Bearer {desk.token}" in asked.headers
+    assert bool(asked.body) == ("Content-Type: application/json" in asked.headers) == bool(endpoint.body)
+    path = urlsplit(asked.url).path
     assert path.startswith(PREFIX)
-    assert desk.ask(path.removeprefix(PREFIX), query).status == 200
+    query = urlencode([(name, value) for name, _, value in (pair.partition("=") for pair in asked.query)])
+    answer = desk.ask(path.removeprefix(PREFIX), query, method=asked.method, body=asked.body.encode())
+    assert answer.status == endpoint.status
 
 
 def test_text_between_backticks_is_code() -> None:
@@ -157,10 +162,30 @@ def test_coloured_json_reads_as_it_was() -> None:
     assert marked.all_of("class") == ["key", "text", "value", "value", "value", "key", "text"]
 
 
-def understood(command: str, token: str) -> list[str]:
-    """The arguments of curl as a shell makes them of the command, its option --get left out."""
+class Asked(NamedTuple):
+    """What curl would send."""
+
+    method: str
+    url: str
+    headers: list[str]
+    query: list[str]
+    body: str
+
+
+def understood(command: str, token: str) -> Asked:
+    """The arguments of curl as a shell makes them of the command, and as curl takes them."""
     script = f'curl() {{ printf "%s\\0" "$@"; }}\n{command}\n'
     run = subprocess.run(
         ["sh", "-eu", "-c", script], env={"TOKEN": token}, capture_output=True, text=True, check=True
     )
-    return [argument for argument in run.stdout.split("\0")[:-1] if argument != "--get"]
+    options = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
+    options.add_argument("url")
+    options.add_argument("--get", action="store_true")
+    options.add_argument("-X", dest="method")
+    options.add_argument("-H", dest="headers", action="append", default=[])
+    options.add_argument("-d", dest="body", default="")
+    options.add_argument("--data-urlencode", dest="query", action="append", default=[])
+    found = options.parse_args(run.stdout.split("\0")[:-1])
+    assert found.get == bool(found.query)
+    usual = "POST" if found.body else "GET"
+    return Asked(found.method or usual, found.url, found.headers, found.query, found.body)

@@ -101,6 +101,18 @@ def test_channels_with_any_or_all_tags_are_those_of_a_plain_model_in_pages_of_an
     assert [each["id"] for each in desk.walk("/channels", query)] == [each["id"] for each in expected]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_channels_of_several_tags_come_in_one_order_and_each_once(desk: Desk, limit: int) -> None:
+    carried = [["a"], ["b"], ["a", "b"], ["c"], []] * 4
+    made = [record("channel", tags=tags) for tags in carried]
+    desk.put(*made)
+    expected = [each["id"] for each, tags in zip(made, carried, strict=True) if {"a", "b"} & {*tags}]
+    found = desk.walk("/channels", {"tags": "b,a", "limit": limit})
+    assert [each["id"] for each in found] == expected[::-1]
+    found = desk.walk("/channels", {"tags": "b,a", "limit": limit, "tag_match": "all"})
+    assert [each["id"] for each in found] == [each["id"] for each in made[2::5]][::-1]
+
+
 def newest(channel: JsonRecord) -> tuple[str, str]:
     return str(channel["created_at"]), str(channel["id"])
 

@@ -1,6 +1,8 @@
+import json
 from pathlib import Path
 
 import apsw
+import pytest
 
 from tests.cli.conftest import Deskwire
 
@@ -20,3 +22,63 @@ def test_each_value_that_differs_is_a_line(deskwire: Deskwire, workspace: str, f
     assert any("members" in line for line in lines)
     assert any("workspaces" in line and workspace in line for line in lines)
     assert err == f"deskwire: values that differ from what they are derived from: {len(lines)}\n"
+
+
+CONTACT, CHANNEL = "018f3e1c-7c2a-7b11-9a53-0000000000a1", "018f3e1c-7c2a-7b11-9a53-0000000000c1"
+NOBODY = "018f3e1c-7c2a-7b11-9a53-00000000ffff"
+CHANNEL_LINE = {"kind": "channel", "id": CHANNEL}
+EVENT = {"kind": "contact.created", "timestamp": "1970-01-01T00:00:00.000007Z"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (f"UPDATE contacts SET merged_into = '{NOBODY}'", f"merged_into is {NOBODY}"),
+        (
+            f"INSERT INTO sms_consents VALUES ('W', '{NOBODY}', 1, NULL, '{NOBODY}', 7)",
+            f"sms_consents {NOBODY}: contact_id",
+        ),
+        (
+            f"INSERT INTO read_positions VALUES ('W', '{CHANNEL}', '{NOBODY}', '{NOBODY}', 7, 7)",
+            f"read_positions {CHANNEL} {NOBODY}: member_id is {NOBODY}",
+        ),
+        (
+            f"INSERT INTO read_positions VALUES ('W', '{CHANNEL}', '{NOBODY}', '{NOBODY}', 7, 7)",
+            f"message_id is {NOBODY}",
+        ),
+        (
+            f"INSERT INTO read_positions VALUES ('W', '{NOBODY}', '{NOBODY}', NULL, 7, 7)",
+            f"channel_id is {NOBODY}",
+        ),
+        (
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.born', '{CONTACT}', 7, x'7b7d')",
+            f"events {NOBODY}: kind is 'contact.born'",
+        ),
+        (
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 7, x'7b7d')",
+            f"events {NOBODY}: body cannot be read",
+        ),
+        (
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 8, BODY)",
+            f"events {NOBODY}: accepted_at is 8 and should be 7",
+        ),
+    ],
+)
+def test_what_writes_leave_behind_is_looked_over(
+    deskwire: Deskwire, workspace: str, folder: Path, statement: str, words: str
+) -> None:
+    file = folder / "two.ndjson"
+    contact = {"kind": "contact", "id": CONTACT, "created_at": "2026-01-01T00:00:00Z"}
+    channel = {"type": "user_chat", "provider": "web", "status": "open"}
+    file.write_text(f"{json.dumps(contact)}\n{json.dumps(contact | channel | CHANNEL_LINE)}\n")
+    assert deskwire("import", file, "--workspace", workspace, "--json").code == 0
+    assert deskwire("check").code == 0
+    connection = apsw.Connection(str(folder / "deskwire.db"))
+    shown = json.loads(str(connection.execute("SELECT CAST(document AS TEXT) FROM contacts").get))
+    body = EVENT | {"workspace_id": workspace, "data": {"contact_id": CONTACT, "contact": shown}}
+    text = json.dumps(body).encode().hex()
+    connection.execute(statement.replace("BODY", f"x'{text}'").replace("'W'", f"'{workspace}'"))
+    connection.close()
+    code, out, _ = deskwire("check")
+    assert code == 1
+    assert words in out

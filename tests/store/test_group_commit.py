@@ -13,8 +13,10 @@ import apsw
 import pytest
 
 from deskwire.model.errors import Unavailable
+from deskwire.model.text import Parts
 from deskwire.store import sqlite, sqlite_groups
 from deskwire.store.clock import system_clock
+from deskwire.store.search import Entry, Subject
 from deskwire.store.sqlite import SqliteStore
 from deskwire.store.transaction import Tx
 from tests.engines import Run
@@ -101,6 +103,38 @@ def test_an_operation_sees_what_those_before_it_in_its_group_wrote(
         assert await second == 1
 
     run(write())
+
+
+WORKSPACE = "01a1fd25-0000-7000-8000-000000000abc"
+THINGS = ["01a1fd25-0000-7000-8000-00000000000a", "01a1fd25-0000-7000-8000-00000000000b"]
+
+
+def test_what_a_group_says_for_the_index_is_written_once_and_without_what_was_undone(
+    run: Run, sqlite_store: SqliteStore
+) -> None:
+    async def say(tx: Tx, thing: str, *terms: str) -> None:
+        await tx.index(Subject.MESSAGES, WORKSPACE, [Entry(thing, tx.now, list(terms))])
+
+    async def say_and_fail(tx: Tx) -> None:
+        await say(tx, THINGS[1], "word")
+        raise Changed
+
+    async def write() -> tuple[object, ...]:
+        return await asyncio.gather(
+            sqlite_store.write(lambda tx: say(tx, THINGS[0], "first")),
+            sqlite_store.write(say_and_fail),
+            sqlite_store.write(lambda tx: say(tx, THINGS[0], "word")),
+            return_exceptions=True,
+        )
+
+    async def find(term: str) -> list[str]:
+        parts = Parts((term,), ())
+        return list(await sqlite_store.read(lambda tx: tx.candidates(Subject.MESSAGES, WORKSPACE, parts, 10)))
+
+    assert [type(outcome) for outcome in run(write())] == [type(None), Changed, type(None)]
+    assert sqlite_store.figures.groups == 1
+    assert run(find("word")) == [THINGS[0]]
+    assert run(find("first")) == []
 
 
 def test_a_read_waits_for_no_commit_and_sees_nothing_of_it(run: Run, sqlite_store: SqliteStore) -> None:

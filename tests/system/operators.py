@@ -202,6 +202,17 @@ class Operator:
         assert "Traceback" not in done.stderr, done.stderr
         return Outcome(done.returncode, done.stdout, done.stderr)
 
+    def launch(self, *argv: object) -> subprocess.Popen[str]:
+        """A command that is left running."""
+        return subprocess.Popen(
+            [*COMMAND, *map(str, argv)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment(),
+            cwd=self.folder,
+        )
+
     def start(self, *argv: object, **more: str) -> Served:
         """A `serve` that may not be ready yet."""
         log = self.folder / f"serve-{len(self._served)}.log"

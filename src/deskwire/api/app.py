@@ -5,25 +5,32 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import structlog
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from deskwire.api import envelope
 from deskwire.api.authentication import Authentication
-from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links
+from deskwire.api.bodies import Body
+from deskwire.api.body_parser import BodyParser
+from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made
+from deskwire.api.idempotency_key import parse_key
 from deskwire.api.parameters import Query, QueryParser
+from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.request_id import REQUEST_ID, request_id_of
 from deskwire.api.routes import MethodNotAllowed, Routes
 from deskwire.api.statuses import RETRY_AFTER_S, STATUSES
 from deskwire.desk.attachments import KeptAttachment
+from deskwire.desk.idempotency import Attempt, do_once
 from deskwire.desk.pages import Page
 from deskwire.model import cursors
 from deskwire.model.errors import DeskError, Unavailable, invalid_query, not_found
 from deskwire.model.ids import parse_id
+from deskwire.model.limits import MAX_BODY_BYTES, REQUESTS_AT_WORK
 from deskwire.model.messages import Attachment
 from deskwire.model.tokens import Token
 from deskwire.store.clock import Clock
 from deskwire.store.records import ENCODER
-from deskwire.store.transaction import Store
+from deskwire.store.transaction import Store, Tx
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -32,6 +39,7 @@ JSON: Headers = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 ]
+NO_BODY: Headers = [(b"cache-control", b"no-store")]
 UNKNOWN_ROUTE = "unknown"
 
 log = structlog.get_logger()
@@ -48,7 +56,18 @@ class Observer(Protocol):
 class Request:
     """What is known of a request so far; the observer is told of it when it is answered."""
 
-    __slots__ = ("authorization", "id", "method", "path", "query", "route", "token")
+    __slots__ = (
+        "authorization",
+        "content_type",
+        "id",
+        "idempotency_key",
+        "length",
+        "method",
+        "path",
+        "query",
+        "route",
+        "token",
+    )
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -57,6 +76,9 @@ class Request:
         self.route = UNKNOWN_ROUTE
         self.token: Token | None = None
         self.authorization: bytes | None = None
+        self.idempotency_key: bytes | None = None
+        self.content_type = b""
+        self.length = 0
         sent_id: bytes | None = None
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -64,6 +86,13 @@ class Request:
                 self.authorization = value if self.authorization is None else b""
             elif name == b"x-request-id":
                 sent_id = value
+            elif name == b"idempotency-key":
+                # Two are refused like one that breaks its form.
+                self.idempotency_key = value if self.idempotency_key is None else b""
+            elif name == b"content-type":
+                self.content_type = value
+            elif name == b"content-length":
+                self.length = int(value)
         self.id = request_id_of(sent_id)
 
 
@@ -77,11 +106,21 @@ class Api:
         cursor_key: bytes,
         links: Links,
         observer: Observer,
+        max_body: int = MAX_BODY_BYTES,
+        limiter: RateLimiter | None = None,
+        most_at_work: int = REQUESTS_AT_WORK,
     ) -> None:
         self._routes = Routes(endpoints)
         self._parsers: dict[type[Query], QueryParser[Query]] = {
             endpoint.query: QueryParser(endpoint.query) for endpoint in endpoints
         }
+        self._body_parsers: dict[type[Body], BodyParser[Body]] = {
+            endpoint.body: BodyParser(endpoint.body) for endpoint in endpoints if endpoint.body is not None
+        }
+        self._max_body = max_body
+        self._limiter = limiter
+        self._most_at_work = most_at_work
+        self._at_work = 0
         self._store = store
         self._clock = clock
         self._authentication = authentication
@@ -93,7 +132,15 @@ class Api:
         started = time.perf_counter()
         request = Request(scope)
         REQUEST_ID.set(request.id)
-        status, headers, body = await self._answer(request)
+        self._at_work += 1
+        try:
+            status, headers, body = await self._answer(request, receive)
+        except ClientDisconnect:
+            return
+        finally:
+            self._at_work -= 1
+        if self._limiter is not None:
+            headers = [*headers, *rate_headers(self._limiter, request.token)]
         await send(
             {
                 "type": "http.response.start",
@@ -115,11 +162,15 @@ class Api:
             request.token,
         )
 
-    async def _answer(self, request: Request) -> tuple[int, Headers, bytes]:
+    async def _answer(self, request: Request, receive: Receive) -> tuple[int, Headers, bytes]:
         try:
-            return 200, JSON, await self._perform(request)
+            if self._at_work > self._most_at_work:
+                raise DeskError("UNAVAILABLE", "The service has too much to do just now; try again shortly.")
+            return await self._perform(request, receive)
         except DeskError as error:
             return failure(error)
+        except ClientDisconnect:
+            raise
         except Unavailable as error:
             log.warning("unavailable", reason=str(error))
             return failure(DeskError("UNAVAILABLE", "The service cannot answer just now; try again shortly."))
@@ -127,19 +178,46 @@ class Api:
             log.exception("failed", method=request.method, route=request.route)
             return failure(DeskError("INTERNAL", ""))
 
-    async def _perform(self, request: Request) -> bytes:
+    async def _perform(self, request: Request, receive: Receive) -> tuple[int, Headers, bytes]:
         endpoint, id = self._routes.find(request.method, request.path)
         request.route = endpoint.path
         token = request.token = await self._authentication.authenticate(request.authorization)
+        if self._limiter is not None:
+            await self._limiter.spend(token)
         check_scopes(endpoint, token)
         call = Call(token, parsed_id(endpoint, id), self._parsers[endpoint.query].parse(request.query))
         if endpoint.is_paged:
             call.after = self._position(endpoint, call)
+        if endpoint.body is not None:
+            raw = await read_body(request, receive, self._max_body)
+            call.body = self._body_parsers[endpoint.body].parse(raw)
+            if endpoint.is_idempotent and request.idempotency_key is not None:
+                call.attempt = Attempt(
+                    f"{endpoint.method} {endpoint.path}", parse_key(request.idempotency_key), raw
+                )
+        answer = await self._operate(endpoint, call)
+        if answer is None:
+            return 204, NO_BODY, b""
+        status = endpoint.status if isinstance(answer, Made) else 200
+        return status, JSON, await self._enveloped(endpoint, call, answer)
+
+    async def _operate(self, endpoint: Endpoint, call: Call) -> Answer:
+        attempt = call.attempt
+        if attempt is not None:
+            return await self._store.write(lambda tx: made_once(tx, endpoint, call, attempt))
+        if endpoint.is_write:
+            return await self._store.write(lambda tx: endpoint.operation(tx, call))
         read = self._store.read_aside if endpoint.aside(call) else self._store.read
-        answer: Answer = await read(lambda tx: endpoint.operation(tx, call))
+        return await read(lambda tx: endpoint.operation(tx, call))
+
+    async def _enveloped(
+        self, endpoint: Endpoint, call: Call, answer: bytes | Made | list[bytes] | Page | KeptAttachment
+    ) -> bytes:
         match answer:
             case bytes():
                 return envelope.of_object(answer)
+            case Made():
+                return envelope.of_object(answer.document)
             case list():
                 return envelope.of_array(answer)
             case Page():
@@ -167,6 +245,51 @@ class Api:
         if page.next is None:
             return None
         return cursors.encode(self._cursor_key, cursor_scope(endpoint, call), page.next, self._clock())
+
+
+async def made_once(tx: Tx, endpoint: Endpoint, call: Call, attempt: Attempt) -> Made:
+    async def make() -> bytes:
+        made = await endpoint.operation(tx, call)
+        assert isinstance(made, Made), "an operation with an idempotency key makes something"
+        return made.document
+
+    return Made(await do_once(tx, call.token, attempt, make))
+
+
+async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes:
+    """What is too long is refused before it is read, or as soon as it is."""
+    too_long = DeskError("PAYLOAD_TOO_LARGE", f"The body is longer than {max_bytes} bytes.")
+    if request.length > max_bytes:
+        raise too_long
+    chunks: list[bytes] = []
+    length = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        length += len(chunks[-1])
+        if length > max_bytes:
+            raise too_long
+        if not message.get("more_body", False):
+            break
+    body = b"".join(chunks)
+    if body and not is_json(request.content_type):
+        raise DeskError("UNSUPPORTED_MEDIA_TYPE", "The body must be sent as application/json.")
+    return body
+
+
+def is_json(content_type: bytes) -> bool:
+    return content_type.partition(b";")[0].strip().lower() == b"application/json"
+
+
+def rate_headers(limiter: RateLimiter, token: Token | None) -> Headers:
+    """The policy is the same for everybody; what is left is that of the token which asked."""
+    headers = [(b"ratelimit-policy", limiter.policy)]
+    if token is not None:
+        standing = limiter.standing(token)
+        headers.append((b"ratelimit", b'"token";r=%d;t=%d' % standing))
+    return headers
 
 
 def cursor_scope(endpoint: Endpoint, call: Call) -> str:
@@ -200,4 +323,6 @@ def failure(error: DeskError) -> tuple[int, Headers, bytes]:
             headers = [*JSON, (b"www-authenticate", b"Bearer")]
         case DeskError(code="UNAVAILABLE"):
             headers = [*JSON, (b"retry-after", b"%d" % RETRY_AFTER_S)]
+        case DeskError(retry_after_s=int(seconds)):
+            headers = [*JSON, (b"retry-after", b"%d" % seconds)]
     return STATUSES[error.code], headers, envelope.of_failure(error)

@@ -5,11 +5,12 @@ import msgspec
 from deskwire.api import envelope
 from deskwire.api.envelope import FailureEnvelope
 from deskwire.api.failures import WHEN
+from deskwire.api.idempotency_key import IDEMPOTENCY_KEY
 from deskwire.api.request_id import FORM
 from deskwire.api.schemas import Json, reference
 from deskwire.api.statuses import RETRY_AFTER_S
 from deskwire.model.errors import Code, DeskError
-from deskwire.model.limits import REQUEST_ID_CHARACTERS
+from deskwire.model.limits import IDEMPOTENCY_KEY_CHARACTERS, REQUEST_ID_CHARACTERS
 from deskwire.model.tokens import TOKEN_FORM
 
 SECURITY = "accessToken"
@@ -76,12 +77,12 @@ def headers() -> Json:
             "example": RETRY_AFTER_S,
         },
         "RateLimit": {
-            "description": "What is left of the limit, and when it is renewed.",
+            "description": "What this token has left, `r`, and in how many seconds that is renewed, `t`.",
             "schema": {"type": "string"},
             "example": '"token";r=0;t=12',
         },
         "RateLimit-Policy": {
-            "description": "How many requests are allowed in how many seconds.",
+            "description": "How many requests a token may make, `q`, in how many seconds, `w`.",
             "schema": {"type": "string"},
             "example": '"token";q=600;w=60',
         },
@@ -98,6 +99,25 @@ def request_id_parameter() -> Json:
             f"{REQUEST_ID_CHARACTERS} letters, digits, hyphens and underscores; otherwise it is ignored."
         ),
         "schema": {"type": "string"},
+    }
+
+
+def idempotency_key_parameter() -> Json:
+    return {
+        "name": IDEMPOTENCY_KEY,
+        "in": "header",
+        "required": False,
+        "description": (
+            "A key of your own under which this request may be sent again: for 24 hours the same token gets "
+            "the first answer again, and nothing is done. With another body it is 422 "
+            "`IDEMPOTENCY_MISMATCH`; while the first request is under way, 409 `CONFLICT` with `Retry-After`."
+        ),
+        "schema": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": IDEMPOTENCY_KEY_CHARACTERS,
+            "pattern": "^[!-~]+$",
+        },
     }
 
 

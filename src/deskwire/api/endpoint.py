@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
+from deskwire.api.bodies import Body
 from deskwire.api.parameters import Query
 from deskwire.desk.attachments import KeptAttachment
+from deskwire.desk.idempotency import Attempt
 from deskwire.desk.pages import Page
 from deskwire.model.cursors import Position
 from deskwire.model.errors import Code
@@ -30,6 +32,8 @@ class Call:
     token: Token
     id: str
     query: Any
+    body: Any = None
+    attempt: Attempt | None = None
     after: Position | None = None
 
     @property
@@ -44,9 +48,16 @@ class Answers(Enum):
     ARRAY = "a list of objects, all at once"
     PAGE = "a page of a list"
     KEPT_ATTACHMENT = "an attachment, to which its download link is still to be added"
+    NOTHING = "no body"
 
 
-Answer = bytes | list[bytes] | Page | KeptAttachment
+class Made(NamedTuple):
+    """An object that this request has made."""
+
+    document: bytes
+
+
+Answer = bytes | Made | list[bytes] | Page | KeptAttachment | None
 
 
 class BadId(Enum):
@@ -67,6 +78,13 @@ class Endpoint:
     summary: str
     description: str = ""
     query: type[Query] = Query
+    body: type[Body] | None = None
+    # The status of a success.
+    status: int = 200
+    # What is sent again may find what was made by the first time; that is answered with 200.
+    may_find: bool = False
+    # Whether it takes an Idempotency-Key.
+    is_idempotent: bool = False
     bad_id: BadId = BadId.NOT_FOUND
     noun: str = ""
     # A read that may be long runs beside the event loop on an embedded database.
@@ -74,6 +92,14 @@ class Endpoint:
     # None: a cursor of this list never expires.
     cursor_lifetime_us: int | None = None
     errors: tuple[Code, ...] = ()
+
+    @property
+    def successes(self) -> tuple[int, ...]:
+        return (200, self.status) if self.may_find else (self.status,)
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "GET"
 
     @property
     def is_paged(self) -> bool:

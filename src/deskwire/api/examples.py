@@ -4,9 +4,31 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
+from deskwire.api.bodies import (
+    Acting,
+    Assignment,
+    Body,
+    ChannelTagsBody,
+    ContactChanges,
+    ContactTags,
+    NewContact,
+    ReadMark,
+    ReplyBody,
+    SmsConsent,
+)
+from deskwire.api.endpoint import Endpoint
 from deskwire.api.envelope import Details, Failure, FailureEnvelope
-from deskwire.api.parameters import ContactQuery, LimitQuery, MessageQuery, Query, SearchQuery
+from deskwire.api.parameters import (
+    ContactQuery,
+    LimitQuery,
+    MessageQuery,
+    Query,
+    RemovedChannelTagsQuery,
+    RemovedTagsQuery,
+    SearchQuery,
+)
 from deskwire.model.channels import ChannelRecord, ChannelTagRecord, show_channel, show_channel_tag
 from deskwire.model.connections import (
     AiAgentRecord,
@@ -24,7 +46,7 @@ from deskwire.model.contacts import ContactRecord, ContactTagRecord, show_contac
 from deskwire.model.errors import Problem
 from deskwire.model.hours import BusinessHoursConfig, CustomHoliday, OpeningTimes, Weekday
 from deskwire.model.limits import ATTACHMENT_URL_LIFETIME_S
-from deskwire.model.messages import Attachment, AttachmentRecord, MessageRecord, show_message
+from deskwire.model.messages import Attachment, AttachmentRecord, MessageRecord, SentMessage, show_message
 from deskwire.model.moments import Moment
 from deskwire.model.people import (
     MemberRecord,
@@ -129,6 +151,32 @@ MESSAGE = MessageRecord(
     content="When will the refund for my order arrive? The receipt is attached.",
     attachments=[ATTACHMENT.reference()],
     created_at=at("2026-03-05T09:41:12.350094Z"),
+)
+# The moment at which the examples of writes are tried.
+TRIED_AT = at("2026-03-05T09:45:00Z")
+NEW_CONTACT = ContactRecord(
+    id="019565bb-6de0-7c14-8f2a-91d3b05e7c46",
+    external_id="customer-2077",
+    email="noor.haddad@post.example",
+    name="Noor Haddad",
+    created_at=TRIED_AT,
+)
+CLOSED_CHANNEL = structs.replace(
+    CHANNEL, status="closed", assigned_member_id=None, assigned_type=None, updated_at=TRIED_AT
+)
+REPLY = SentMessage(
+    id="019565bb-6de0-7d5b-a409-37c8e2f16b0d",
+    channel_id=CHANNEL.id,
+    sender_id=MEMBER.id,
+    sender_type="member",
+    sender_name=MEMBER.name,
+    content_type="text",
+    content="Your refund was sent today. It arrives within three working days.",
+    is_edited=False,
+    created_at=TRIED_AT,
+    updated_at=TRIED_AT,
+    client_request_id="refund-20260305-1",
+    deduplicated=False,
 )
 TASK = TaskRecord(
     id="019565c0-e5a8-7b3f-94d7-2f61c08ba95d",
@@ -251,6 +299,7 @@ SHOWN: tuple[msgspec.Struct, ...] = (
     show_channel(CHANNEL),
     show_channel_tag(CHANNEL_TAG),
     show_message(MESSAGE),
+    REPLY,
     ATTACHMENT.reference(),
     LINKED_ATTACHMENT,
     show_task(TASK),
@@ -296,8 +345,10 @@ IDS: Mapping[str, str] = {
     "team": TEAM.id,
 }
 
+Example = str | int | list[str]
+
 # Values with which a request can be tried out at once.
-PARAMETERS: Mapping[type[Query], Mapping[str, str | int]] = {
+PARAMETERS: Mapping[type[Query], Mapping[str, Example]] = {
     LimitQuery: {"limit": 20},
     ContactQuery: {"q": "park"},
     MessageQuery: {
@@ -305,12 +356,52 @@ PARAMETERS: Mapping[type[Query], Mapping[str, str | int]] = {
         "until": "2026-03-08T00:00:00Z",
     },
     SearchQuery: {"q": "refund", "limit": 20},
+    RemovedTagsQuery: {"name": ["wholesale", "trade fair, spring"]},
+    RemovedChannelTagsQuery: {"name": ["waiting"], "actor_member_id": MEMBER.id},
+}
+
+BODIES: tuple[Body, ...] = (
+    NewContact(
+        external_id=NEW_CONTACT.external_id or "", email=NEW_CONTACT.email or "", name=NEW_CONTACT.name or ""
+    ),
+    ContactChanges(phone=CONTACT.phone, name=CONTACT.name),
+    ContactTags(tags=CONTACT.tags),
+    SmsConsent(opted_in=False, reason="Answered STOP."),
+    ReplyBody(
+        content_type="text",
+        content=REPLY.content,
+        sender_member_id=MEMBER.id,
+        client_request_id=REPLY.client_request_id,
+    ),
+    ReadMark(actor_member_id=MEMBER.id, message_id=MESSAGE.id),
+    Acting(actor_member_id=MEMBER.id),
+    Assignment(actor_member_id=MEMBER.id, member_id=MEMBER.id),
+    ChannelTagsBody(actor_member_id=MEMBER.id, tags=CHANNEL.tags, tag_ids=[CHANNEL_TAG.id]),
+)
+
+# What an operation answers where that is not the usual example of what it shows.
+ANSWERS: Mapping[tuple[str, str, int], msgspec.Struct] = {
+    ("POST", "/contacts", 201): show_contact(NEW_CONTACT),
+    ("POST", "/channels/{id}/close", 200): show_channel(CLOSED_CHANNEL),
+    ("POST", "/channels/{id}/messages", 200): structs.replace(REPLY, deduplicated=True),
 }
 
 
-def parameters_of(query: type[Query]) -> dict[str, str | int]:
+def body_of(body: type[Body]) -> Any:
+    """The example of what a write takes."""
+    return msgspec.to_builtins(next(one for one in BODIES if type(one) is body))
+
+
+def answer_of(endpoint: Endpoint, status: int) -> Any:
+    """The example of what an operation shows."""
+    assert endpoint.shows is not None
+    found = ANSWERS.get((endpoint.method, endpoint.path, status))
+    return EXAMPLES[endpoint.shows] if found is None else msgspec.json.decode(ENCODER.encode(found))
+
+
+def parameters_of(query: type[Query]) -> dict[str, Example]:
     """The examples of a query's parameters, inherited ones included."""
-    found: dict[str, str | int] = {}
+    found: dict[str, Example] = {}
     for declared in reversed(query.__mro__):
         found |= PARAMETERS.get(declared, {})
     return found

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+from deskwire.api.bodies import Body
+from deskwire.api.body_parser import BodyParser
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.parameters import Query, QueryParser
 from deskwire.api.statuses import STATUSES
+from deskwire.model import limits
 from deskwire.model.errors import Code, DeskError, Problem, not_found
 from deskwire.model.scopes import ALWAYS_GRANTED
 
@@ -20,7 +23,7 @@ WHEN: dict[Code, str] = {
     "FORBIDDEN": "The acting member is unknown, not active, or lacks the permission.",
     "NOT_FOUND": "There is no such thing in the workspace of the token, or no such path.",
     "METHOD_NOT_ALLOWED": "The path exists but does not have this method; `Allow` lists those it has.",
-    "CONFLICT": "The value is taken already.",
+    "CONFLICT": "The value is taken, or the first request with the same `Idempotency-Key` is under way.",
     "PAYLOAD_TOO_LARGE": "The body is larger than the server accepts.",
     "UNSUPPORTED_MEDIA_TYPE": "The body was not sent as `application/json`.",
     "TAG_LIMIT_EXCEEDED": "There would be more tags than allowed; nothing was changed.",
@@ -31,23 +34,40 @@ WHEN: dict[Code, str] = {
 }
 
 EXAMPLES: dict[Code, DeskError] = {
-    "INVALID_BODY": DeskError("INVALID_BODY", "name is required.", Problem("name", "is required")),
     "INVALID_INPUT": DeskError("INVALID_INPUT", "The id in the path is not a UUID."),
     "INVALID_TOKEN": DeskError("INVALID_TOKEN", "The access token is unknown or was revoked."),
-    "FORBIDDEN": DeskError("FORBIDDEN", "The acting member lacks the permission channel:operate."),
+    "FORBIDDEN": DeskError("FORBIDDEN", "The acting member is not an active member of this workspace."),
     "METHOD_NOT_ALLOWED": DeskError("METHOD_NOT_ALLOWED", "This path has no such method."),
-    "CONFLICT": DeskError("CONFLICT", "This external_id is taken."),
-    "PAYLOAD_TOO_LARGE": DeskError("PAYLOAD_TOO_LARGE", "The body is too large."),
-    "UNSUPPORTED_MEDIA_TYPE": DeskError(
-        "UNSUPPORTED_MEDIA_TYPE", "The body must be sent with Content-Type: application/json."
+    "CONFLICT": DeskError(
+        "CONFLICT",
+        "A contact uses this external_id or used it once; GET /contacts?external_id= finds it.",
+        Problem("external_id", "is taken"),
     ),
-    "TAG_LIMIT_EXCEEDED": DeskError("TAG_LIMIT_EXCEEDED", "There would be too many tags."),
+    "PAYLOAD_TOO_LARGE": DeskError(
+        "PAYLOAD_TOO_LARGE", f"The body is longer than {limits.MAX_BODY_BYTES} bytes."
+    ),
+    "UNSUPPORTED_MEDIA_TYPE": DeskError(
+        "UNSUPPORTED_MEDIA_TYPE", "The body must be sent as application/json."
+    ),
     "IDEMPOTENCY_MISMATCH": DeskError(
-        "IDEMPOTENCY_MISMATCH", "This idempotency key was used for another request."
+        "IDEMPOTENCY_MISMATCH", "This Idempotency-Key was used before, with another body."
     ),
     "RATE_LIMITED": DeskError("RATE_LIMITED", "Too many requests; try again shortly."),
     "INTERNAL": DeskError("INTERNAL", ""),
     "UNAVAILABLE": DeskError("UNAVAILABLE", "The service cannot answer just now; try again shortly."),
+}
+
+
+TOO_MANY_TAGS = {
+    "contact": DeskError(
+        "TAG_LIMIT_EXCEEDED",
+        f"A contact has at most {limits.CONTACT_TAGS} tags; this one would have {limits.CONTACT_TAGS + 1}.",
+    ),
+    "channel": DeskError(
+        "TAG_LIMIT_EXCEEDED",
+        f"A conversation has at most {limits.CHANNEL_TAGS} tags; this one would have "
+        f"{limits.CHANNEL_TAGS + 1}.",
+    ),
 }
 
 
@@ -58,6 +78,10 @@ def codes_of(endpoint: Endpoint) -> list[Code]:
         codes.add("INSUFFICIENT_SCOPE")
     if endpoint.query.__struct_fields__:
         codes.add("INVALID_QUERY")
+    if endpoint.body is not None:
+        codes |= {"INVALID_BODY", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"}
+    if endpoint.is_idempotent:
+        codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
     return sorted(codes, key=lambda code: (STATUSES[code], code))
 
 
@@ -73,6 +97,11 @@ def failure_of(endpoint: Endpoint, code: Code) -> DeskError:
     match code:
         case "INVALID_QUERY":
             return refusal(endpoint.query)
+        case "INVALID_BODY":
+            assert endpoint.body is not None
+            return body_refusal(endpoint.body)
+        case "TAG_LIMIT_EXCEEDED":
+            return TOO_MANY_TAGS[endpoint.noun]
         case "INSUFFICIENT_SCOPE":
             return DeskError(code, f"The access token lacks the scope {endpoint.scopes[0]}.")
         case "NOT_FOUND":
@@ -88,3 +117,16 @@ def refusal(query: type[Query]) -> DeskError:
     except DeskError as error:
         return error
     raise LookupError(f"{query.__name__} has no example of a refused value")
+
+
+def body_refusal(body: type[Body]) -> DeskError:
+    """What the parser itself says where nothing is sent, or where all may be left out, of a wrong type."""
+    for raw in REFUSED_BODIES:
+        try:
+            BodyParser(body).parse(raw)
+        except DeskError as error:
+            return error
+    raise LookupError(f"{body.__name__} has no example of a refused body")
+
+
+REFUSED_BODIES = (b"{}", b'{"name":17}')

@@ -10,12 +10,19 @@ from deskwire.model.limits import (
     AI_FAILOVER_MAXIMUM_S,
     AI_FAILOVER_MINIMUM_S,
     ATTACHMENT_URL_LIFETIME_S,
+    CHANNEL_TAG_CHARACTERS,
+    CHANNEL_TAGS,
+    CLIENT_REQUEST_ID_CHARACTERS,
+    CONTACT_NAME_CHARACTERS,
+    CONTACT_TAG_CHARACTERS,
+    CONTACT_TAGS,
     CURSOR_LIFETIME_US,
     CUSTOM_HOLIDAY_NAME_CHARACTERS,
     MAX_CURSOR_CHARACTERS,
     MESSAGE_WINDOW_DAYS,
     PAGE_DEFAULT,
     PAGE_MAXIMUM,
+    REPLY_CHARACTERS,
     REQUEST_ID_CHARACTERS,
     SEARCH_MAXIMUM,
     SEARCH_QUERY_CHARACTERS,
@@ -95,7 +102,8 @@ def overview(base_url: str) -> Section:
             Sample(base_url),
             Paragraph(
                 "Put an access token into `TOKEN`, and every example on this page can be pasted. "
-                "Where an operation needs an id, its example begins with one: put one of yours in its place."
+                "Where an operation needs an id, its example begins with one: put one of yours in its place. "
+                "The ids in a body are examples too."
             ),
             Sample(
                 f'export TOKEN={TOKEN_MARK}…\ncurl "{base_url}/workspace" \\\n'
@@ -177,7 +185,8 @@ ERRORS = (
     Paragraph(
         "`code` is for programs, `message` for people. `details.fields` names each query parameter or "
         "field that was refused, and why. Query parameters that are not known are ignored, and of one that "
-        "is repeated the last counts. What belongs to another workspace is answered as if it did not exist."
+        "is repeated the last counts, unless it is made to be repeated. What belongs to another workspace "
+        "is answered as if it did not exist."
     ),
     Paragraph("Every operation can answer 401, 429, 500 and 503; its other failures are listed with it."),
 )
@@ -218,6 +227,11 @@ LIMITS = Section(
                 ("Life of a cursor", f"{CURSOR_LIFETIME_HOURS} hours; no end for messages"),
                 ("Length of a cursor", f"{MAX_CURSOR_CHARACTERS} characters"),
                 ("Window of a list of messages", f"{MESSAGE_WINDOW_DAYS} days from `since` to `until`"),
+                ("Content of a reply", f"1 to {REPLY_CHARACTERS} characters"),
+                ("`client_request_id`", f"1 to {CLIENT_REQUEST_ID_CHARACTERS} characters"),
+                ("Name of a contact", f"{CONTACT_NAME_CHARACTERS} characters"),
+                ("Tags of a contact", f"{CONTACT_TAGS}, each of {CONTACT_TAG_CHARACTERS} characters at most"),
+                ("Tags of a channel", f"{CHANNEL_TAGS}, each of {CHANNEL_TAG_CHARACTERS} characters at most"),
                 ("Search results", f"one page of {SEARCH_MAXIMUM} at most"),
                 ("Search query", f"1 to {SEARCH_QUERY_CHARACTERS} characters"),
                 ("Download URL of an attachment", f"{ATTACHMENT_URL_MINUTES} minutes"),
@@ -230,5 +244,12 @@ LIMITS = Section(
             ),
         ),
         Paragraph("Lengths count Unicode code points."),
+        Paragraph(
+            "Whoever runs the service may limit the requests of a token in a minute. Then every answer "
+            'carries `RateLimit-Policy`, such as `"token";q=60;w=60`, and `RateLimit`, such as '
+            '`"token";r=12;t=34`: 12 requests are left, and in 34 seconds there are 60 again. '
+            "Without any left, the answer is 429 `RATE_LIMITED`, and `Retry-After` says how many seconds to "
+            "wait."
+        ),
     ),
 )

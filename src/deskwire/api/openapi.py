@@ -2,27 +2,32 @@
 
 from collections.abc import Sequence
 
+from deskwire.api.bodies import Body
 from deskwire.api.components import (
     REQUEST_ID,
     SECURITY,
     failure_response,
     header_references,
     headers,
+    idempotency_key_parameter,
     request_id_parameter,
     security_scheme,
 )
 from deskwire.api.endpoint import Answers, Endpoint
 from deskwire.api.envelope import FailureEnvelope
-from deskwire.api.examples import CURSOR, EXAMPLES, IDS, parameters_of
+from deskwire.api.examples import CURSOR, IDS, answer_of, body_of, parameters_of
 from deskwire.api.failures import EVERYWHERE, answered, codes_of, failure_of
 from deskwire.api.failures import EXAMPLES as FAILURES
+from deskwire.api.idempotency_key import IDEMPOTENCY_KEY
 from deskwire.api.introduction import as_markdown, introduction
 from deskwire.api.operation_ids import operation_id
-from deskwire.api.parameters import QueryParser
-from deskwire.api.schemas import ONLY_PAGE, SUCCESS, Json, page_meta, reference, schemas_of
+from deskwire.api.parameters import Parameter, QueryParser
+from deskwire.api.schemas import ONLY_PAGE, SUCCESS, Json, body_schema, page_meta, reference, schemas_of
 from deskwire.api.statuses import STATUSES
 from deskwire.api.subjects import SUBJECTS, subject_of
 from deskwire.model.errors import Code
+
+FOUND = "It was there already, made by the first request."
 
 
 def document(endpoints: Sequence[Endpoint], base_url: str, version: str) -> Json:
@@ -51,7 +56,10 @@ def document(endpoints: Sequence[Endpoint], base_url: str, version: str) -> Json
         "paths": paths,
         "components": {
             "securitySchemes": {SECURITY: security_scheme()},
-            "parameters": {REQUEST_ID: request_id_parameter()},
+            "parameters": {
+                REQUEST_ID: request_id_parameter(),
+                IDEMPOTENCY_KEY: idempotency_key_parameter(),
+            },
             "headers": headers(),
             "responses": {code: failure_response([FAILURES[code]]) for code in shared(codes)},
             "schemas": named | {"PageMeta": page_meta(CURSOR), "OnlyPage": ONLY_PAGE},
@@ -68,7 +76,11 @@ def operation(endpoint: Endpoint, schemas: dict[type, Json]) -> Json:
         "security": [{SECURITY: list(endpoint.scopes)}],
         "x-required-scopes": list(endpoint.scopes),
         "parameters": parameters(endpoint),
-        "responses": {"200": success(endpoint, schemas), **failures(endpoint)},
+        **({"requestBody": request_body(endpoint.body)} if endpoint.body is not None else {}),
+        "responses": {
+            **{str(status): success(endpoint, status, schemas) for status in endpoint.successes},
+            **failures(endpoint),
+        },
     }
 
 
@@ -98,26 +110,40 @@ def parameters(endpoint: Endpoint) -> list[Json]:
                 "in": "query",
                 "required": name in parser.required,
                 "description": parameter.description,
-                "schema": parameter.schema,
+                **values_of(parameter),
                 **({"example": examples[name]} if name in examples else {}),
             }
         )
-    return [*found, {"$ref": f"#/components/parameters/{REQUEST_ID}"}]
+    shared_headers = (*((IDEMPOTENCY_KEY,) if endpoint.is_idempotent else ()), REQUEST_ID)
+    return [*found, *({"$ref": f"#/components/parameters/{name}"} for name in shared_headers)]
 
 
-def success(endpoint: Endpoint, schemas: dict[type, Json]) -> Json:
-    shape, example = enveloped(endpoint, schemas)
+def values_of(parameter: Parameter) -> Json:
+    if not parameter.is_repeated:
+        return {"schema": parameter.schema}
+    return {"style": "form", "explode": True, "schema": array(parameter.schema) | {"minItems": 1}}
+
+
+def request_body(body: type[Body]) -> Json:
     return {
-        "description": endpoint.summary,
+        "required": True,
+        "content": {"application/json": {"schema": body_schema(body), "example": body_of(body)}},
+    }
+
+
+def success(endpoint: Endpoint, status: int, schemas: dict[type, Json]) -> Json:
+    if endpoint.shows is None:
+        return {"description": "It is done; there is no body.", "headers": header_references()}
+    shape, example = enveloped(endpoint, schemas[endpoint.shows], answer_of(endpoint, status))
+    return {
+        "description": FOUND if status == 200 and endpoint.may_find else endpoint.summary,
         "headers": header_references(),
         "content": {"application/json": {"schema": shape, "example": example}},
     }
 
 
-def enveloped(endpoint: Endpoint, schemas: dict[type, Json]) -> tuple[Json, Json]:
+def enveloped(endpoint: Endpoint, schema: Json, one: Json) -> tuple[Json, Json]:
     """The schema of a success, and an example of it."""
-    assert endpoint.shows is not None
-    schema, one = schemas[endpoint.shows], EXAMPLES[endpoint.shows]
     match endpoint.answers:
         case Answers.OBJECT | Answers.KEPT_ATTACHMENT:
             return envelope_schema(data=schema), {"success": True, "data": one}
@@ -128,6 +154,8 @@ def enveloped(endpoint: Endpoint, schemas: dict[type, Json]) -> tuple[Json, Json
             meta = {"has_more": True, "next_cursor": CURSOR} if walked else {"has_more": False}
             shape = envelope_schema(data=array(schema), meta=reference("PageMeta" if walked else "OnlyPage"))
             return shape, {"success": True, "data": [one], "meta": meta}
+        case Answers.NOTHING:
+            raise LookupError(f"{endpoint.path} shows something, though it answers nothing")
 
 
 def envelope_schema(**properties: Json) -> Json:

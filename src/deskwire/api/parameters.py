@@ -9,7 +9,9 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from deskwire.model.errors import DeskError, Problem
+from deskwire.model.ids import parse_id
 from deskwire.model.limits import (
+    CHANNEL_TAG_CHARACTERS,
     MAX_CURSOR_CHARACTERS,
     PAGE_DEFAULT,
     PAGE_MAXIMUM,
@@ -27,11 +29,15 @@ REMEMBERED_BYTES = 200
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """How a parameter is read from its text; the parser raises ValueError with what it must be."""
+    """How a parameter is read from its text; the parser raises ValueError with what it must be.
+
+    One that may be repeated is read from all its texts, each by itself.
+    """
 
     parse: Callable[[str], Any]
     schema: dict[str, Any]
     description: str
+    is_repeated: bool = False
 
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -170,6 +176,31 @@ class MessageQuery(PageQuery, kw_only=True):
     ] = None
 
 
+def uuid(text: str) -> str:
+    id = parse_id(text)
+    if id is None:
+        raise ValueError("must be a UUID")
+    return id
+
+
+class RemovedTagsQuery(Query, kw_only=True):
+    name: Annotated[
+        tuple[str, ...],
+        Parameter(
+            characters(1, CHANNEL_TAG_CHARACTERS),
+            {"type": "string", "minLength": 1},
+            "The name of a tag to remove; repeat it for several. A comma is part of a name.",
+            is_repeated=True,
+        ),
+    ]
+
+
+class RemovedChannelTagsQuery(RemovedTagsQuery, kw_only=True):
+    actor_member_id: Annotated[
+        str, Parameter(uuid, {"type": "string", "format": "uuid"}, "The member who acts.")
+    ]
+
+
 class SearchQuery(Query, kw_only=True):
     q: Annotated[
         str,
@@ -211,7 +242,7 @@ class QueryParser(Generic[Q]):
         problems: dict[str, str] = {}
         for name, text in self._given(raw).items():
             try:
-                values[name] = self.parameters[name].parse(readable(text))
+                values[name] = self._value(self.parameters[name], text)
             except ValueError as error:
                 problems[name] = str(error)
         problems |= dict.fromkeys(self.required - values.keys() - problems.keys(), "is required")
@@ -224,14 +255,19 @@ class QueryParser(Generic[Q]):
             )
         return self.query(**values)
 
-    def _given(self, raw: bytes) -> dict[str, bytes]:
-        """The bytes of each known parameter; the last of a repeated one counts."""
-        given: dict[str, bytes] = {}
+    def _value(self, parameter: Parameter, texts: list[bytes]) -> object:
+        if parameter.is_repeated:
+            return tuple(parameter.parse(readable(text)) for text in texts)
+        return parameter.parse(readable(texts[-1]))
+
+    def _given(self, raw: bytes) -> dict[str, list[bytes]]:
+        """The bytes of each known parameter; of one that is not made to be repeated the last counts."""
+        given: dict[str, list[bytes]] = {}
         for pair in raw.split(b"&"):
             name, _, value = pair.partition(b"=")
             known = self._known.get(unescaped(name))
             if known is not None:
-                given[known] = unescaped(value)
+                given.setdefault(known, []).append(unescaped(value))
         return given
 
 

@@ -53,6 +53,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.body_bytes = 0
         self.answering: Exchange | None = None
         self.last_words: Refusal | None = None
+        self.is_ending = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -153,7 +154,7 @@ class BoundedProtocol(HttpToolsProtocol):
             "raw_path": raw_path,
             "query_string": query,
         }
-        self._begin(version == "1.1" and parser.should_keep_alive())
+        self._begin(version == "1.1" and parser.should_keep_alive() and not self.is_ending)
 
     def _begin(self, keep_alive: bool) -> None:
         self.phase = BODY
@@ -217,6 +218,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Closes now what is idle, and what is under way with its answer."""
+        self.is_ending = True
         if self.answering is not None:
             self.cycle.keep_alive = False
         elif self.phase not in (HEAD, BODY):

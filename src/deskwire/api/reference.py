@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from shlex import quote
 from typing import NamedTuple
 
+from deskwire.api.components import REQUEST_ID
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.failures import answered
 from deskwire.api.html import Html, code_block, coloured, element, entries, joined, prose, table
@@ -14,6 +16,9 @@ from deskwire.api.reference_schemas import resource, term, told, type_of
 from deskwire.api.schemas import Json
 
 STYLE = files("deskwire.api").joinpath("reference.css").read_text("utf-8")
+
+
+PLACES = {"path": "in the path", "header": "a header"}
 
 
 class Operation(NamedTuple):
@@ -143,6 +148,7 @@ def article(described: Json, operation: Operation) -> Html:
             "div",
             *(element("p", prose(text)) for text in what["description"].split("\n\n")),
             *parameter_list(described, what),
+            *body_list(what),
             element("h4", "Answer"),
             answer(shown),
             element("h4", "Errors"),
@@ -152,7 +158,7 @@ def article(described: Json, operation: Operation) -> Html:
         element(
             "div",
             code_block(curl(described, operation), "Request"),
-            code_block(coloured(pretty(shown["example"])), f"Answer, {status}"),
+            *answer_block(status, shown),
             class_="shown",
         ),
         id=what["operationId"],
@@ -161,23 +167,42 @@ def article(described: Json, operation: Operation) -> Html:
 
 def parameter_list(described: Json, operation: Json) -> list[Html]:
     found = [resolved(described, one) for one in operation["parameters"]]
-    rows = [parameter_row(one) for one in found if one["in"] != "header"]
+    rows = [parameter_row(one) for one in found if one["name"] != REQUEST_ID]
     return [element("h4", "Parameters"), entries(rows)] if rows else []
 
 
 def parameter_row(parameter: Json) -> tuple[Html, Html]:
-    note = "in the path" if parameter["in"] == "path" else "required" if parameter["required"] else ""
+    note = PLACES.get(parameter["in"]) or ("required" if parameter["required"] else "")
     return term(parameter["name"], note), told(parameter["schema"], parameter["description"])
 
 
-def success(operation: Json) -> tuple[str, Json]:
-    """The status of a success, and what it carries."""
-    status = min(operation["responses"])
-    return status, operation["responses"][status]["content"]["application/json"]
+def body_list(operation: Json) -> list[Html]:
+    if "requestBody" not in operation:
+        return []
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    required = schema.get("required", ())
+    rows = [
+        (term(name, "required" if name in required else ""), told(value, value.get("description", "")))
+        for name, value in schema["properties"].items()
+    ]
+    return [element("h4", "Body"), entries(rows)]
 
 
-def answer(shown: Json) -> Html:
+def success(operation: Json) -> tuple[str, Json | None]:
+    """The status of the usual success, and what it carries."""
+    status = max(status for status in operation["responses"] if status < "300")
+    content = operation["responses"][status].get("content")
+    return status, content and content["application/json"]
+
+
+def answer_block(status: str, shown: Json | None) -> list[Html]:
+    return [] if shown is None else [code_block(coloured(pretty(shown["example"])), f"Answer, {status}")]
+
+
+def answer(shown: Json | None) -> Html:
     """What the envelope of a success carries."""
+    if shown is None:
+        return element("p", element("code", "204"), " without a body.")
     properties = shown["schema"]["properties"]
     return entries(
         (element("code", key), type_of(properties[key])) for key in ("data", "meta") if key in properties
@@ -187,7 +212,8 @@ def answer(shown: Json) -> Html:
 def error_list(described: Json, operation: Json) -> Html:
     rows = []
     for status, response in operation["responses"].items():
-        examples = resolved(described, response)["content"]["application/json"].get("examples", {})
+        content = resolved(described, response).get("content", {})
+        examples = content.get("application/json", {}).get("examples", {})
         for code, example in examples.items():
             rows.append((joined((status, " ", element("code", code))), prose(example["summary"])))
     return entries(rows)
@@ -199,16 +225,35 @@ def curl(described: Json, operation: Operation) -> str:
     ids = [f"ID={one['example']}" for one in found if one["in"] == "path"]
     url = described["servers"][0]["url"] + operation.path.replace("{id}", "$ID")
     query = [
-        f'--data-urlencode "{one["name"]}={one["example"]}"'
+        f'--data-urlencode "{one["name"]}={value}"'
         for one in found
         if one["in"] == "query" and "example" in one
+        for value in values(one["example"])
     ]
     command = (
-        f'curl {"--get " if query else ""}"{url}"',
+        f'curl {"--get " if query else ""}{method_option(operation)}"{url}"',
         '-H "Authorization: Bearer $TOKEN"',
         *query,
+        *body_options(operation.described),
     )
     return "\n".join((*ids, " \\\n  ".join(command)))
+
+
+def values(example: object) -> list[object]:
+    return example if isinstance(example, list) else [example]
+
+
+def method_option(operation: Operation) -> str:
+    """What curl would not do by itself."""
+    usual = "POST" if "requestBody" in operation.described else "GET"
+    return "" if operation.method == usual else f"-X {operation.method} "
+
+
+def body_options(operation: Json) -> list[str]:
+    if "requestBody" not in operation:
+        return []
+    example = operation["requestBody"]["content"]["application/json"]["example"]
+    return ['-H "Content-Type: application/json"', f"-d {quote(json.dumps(example, ensure_ascii=False))}"]
 
 
 def resources(described: Json) -> Html:

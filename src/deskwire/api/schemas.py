@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from deskwire.api.bodies import Body
 from deskwire.api.examples import EXAMPLES
 from deskwire.model.moments import Moment
 
@@ -57,6 +58,12 @@ def schemas_of(types: Iterable[type]) -> tuple[dict[type, Json], dict[str, Json]
     for name, schema in named.items():
         schema["examples"] = [examples[name]]
     return dict(zip(distinct, schemas, strict=True)), named
+
+
+def body_schema(body: type[Body]) -> Json:
+    """What a request takes; it stands with the one operation that takes it."""
+    _, named = msgspec.json.schema_components([body], ref_template=PATH)
+    return {**named[body.__name__], **body.also_holds}
 
 
 def schema_of(kind: type) -> Json:

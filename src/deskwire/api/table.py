@@ -11,6 +11,7 @@ from deskwire.api.parameters import (
     PageQuery,
     SearchQuery,
 )
+from deskwire.api.writes import WRITES
 from deskwire.desk import attachments, channels, contacts, messages, reading, search, teams, workflows
 from deskwire.desk.pages import Page, list_page
 from deskwire.model.channels import Channel, ChannelTag
@@ -373,4 +374,4 @@ READS: tuple[Endpoint, ...] = (
     ),
 )
 
-ENDPOINTS = READS
+ENDPOINTS = READS + WRITES

@@ -9,6 +9,7 @@ from deskwire.cli.command import Group, command, current_session, flag, group, o
 from deskwire.cli.completion import PROGRAM, SHELLS, print_script
 from deskwire.cli.house import Option
 from deskwire.cli.parameters import COUNT, DURATION, EMAIL, FILE, ID, NAME, PORT, SCOPE
+from deskwire.model.limits import AUDIT_ENTRIES_SHOWN
 from deskwire.model.scopes import SCOPES
 
 # Where the data are, which every command that touches them can be told.
@@ -23,6 +24,7 @@ def build_commands(settings: Sequence[Option]) -> Group:
         *running_commands(settings, place),
         group("workspace", "Make and list workspaces.", *workspace_commands(place)),
         group("token", "Issue, list, rotate and revoke access tokens.", *token_commands(place)),
+        group("contact", "Merge contacts.", *contact_commands(place)),
         *record_commands(place),
         completion_command(),
         params=[flag("--traceback", "Show where an unexpected error came from."), version_option()],
@@ -99,6 +101,19 @@ def token_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     yield command("revoke", "tokens:revoke", "End a token at once.", TOKEN_ID, JSON, settings=place)
 
 
+def contact_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "merge",
+        "contacts:merge",
+        "Merge two contacts: all that GONE has goes to KEEP, and GONE is seen no more. It cannot be undone.",
+        click.Argument(["keep"], type=ID),
+        click.Argument(["gone"], type=ID),
+        WORKSPACE,
+        JSON,
+        settings=place,
+    )
+
+
 def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     yield command(
         "import",
@@ -120,6 +135,15 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
             FILE,
             "Where to; attachments' files go to a folder beside it. Without: standard output, without files.",
         ),
+        settings=place,
+    )
+    yield command(
+        "audit",
+        "auditing:show",
+        "Read the audit log: what was done through the API to tags of conversations, newest first.",
+        WORKSPACE,
+        option("--limit", click.IntRange(1, 1_000_000), "How many entries at most.", AUDIT_ENTRIES_SHOWN),
+        JSON,
         settings=place,
     )
     yield command(

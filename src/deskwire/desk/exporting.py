@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select
 from deskwire.desk.reading import find_workspace
 from deskwire.model.channels import ChannelRecord
 from deskwire.model.connections import AiAgentRecord
-from deskwire.model.contacts import ContactTagRecord
+from deskwire.model.contacts import ContactRecord, ContactTagRecord
 from deskwire.model.limits import RECORD_BATCH
 from deskwire.model.lines import BusinessHoursLine, Line, WorkspaceLine, kind_of
 from deskwire.model.messages import AttachmentRecord, MessageRecord
@@ -111,6 +111,9 @@ async def lines(tx: Tx, workspace_id: str, attachments: Attachments) -> AsyncIte
         while kept := await wholes.after(tx, workspace_id, after, RECORD_BATCH):
             for record, beside in kept:
                 after = record.id
+                if isinstance(record, ContactRecord) and not record.visible():
+                    # It was merged away: all that it had, its external ids too, is with another one.
+                    continue
                 if isinstance(record, AttachmentRecord):
                     record.file = await write_file(attachments, record, beside)
                 yield as_line(record)

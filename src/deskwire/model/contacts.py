@@ -33,6 +33,11 @@ class ContactRecord(Record, tag="contact", kw_only=True):
     ] = []
     last_seen_at: Moment | None = None
     former_external_ids: list[ExternalId] = []
+    # Set by a merge alone; a line of the record format has no such field.
+    merged_into: Id | None = None
+
+    def visible(self) -> bool:
+        return self.merged_into is None
 
 
 class Contact(Shown, kw_only=True):

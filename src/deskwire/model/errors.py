@@ -34,11 +34,14 @@ class Problem(msgspec.Struct, frozen=True):
 class DeskError(Exception):
     """What an operation answers when it cannot do what was asked."""
 
-    def __init__(self, code: Code, message: str, *problems: Problem) -> None:
+    def __init__(
+        self, code: Code, message: str, *problems: Problem, retry_after_s: int | None = None
+    ) -> None:
         super().__init__(message)
         self.code: Code = code
         self.message = message
         self.problems = problems
+        self.retry_after_s = retry_after_s
 
 
 class Unavailable(Exception):

@@ -92,3 +92,21 @@ ACCESS_LOG_FLUSH_INTERVAL_S = 0.1
 ACCESS_LOG_FLUSH_BYTES = 64 * 1024
 ACCESS_LOG_MAX_WAITING_BYTES = 4 * 1024 * 1024
 METRICS_REFRESH_S = 1.0
+
+MAX_BODY_BYTES = 1024 * 1024
+REPLY_CHARACTERS = 2_000
+CLIENT_REQUEST_ID_CHARACTERS = 128
+CHANNEL_TAGS = 20
+CONSENT_REASON_CHARACTERS = 2_000
+IDEMPOTENCY_KEY_CHARACTERS = 255
+IDEMPOTENT_ANSWER_LIFETIME_US = 24 * 60 * 60 * 1_000_000
+# More than are added meanwhile, so that what has expired is gone before long.
+IDEMPOTENT_ANSWERS_TRIMMED = 10
+AUDITED_TAGS = 50
+AUDIT_ENTRIES_SHOWN = 100
+
+RATE_WINDOW_US = 60 * 1_000_000
+# Into so many parts the requests of a window are cut that processes take from one another.
+RATE_PARTS = 100
+# More would only wait for each other; whoever comes then is better off elsewhere or a moment later.
+REQUESTS_AT_WORK = 512

@@ -188,6 +188,8 @@ def _texts(value: object) -> list[str]:
 
 def _tidied(line: Line, raw: bytes) -> Line:
     match line:
+        case ContactRecord(merged_into=str()):
+            raise BadLine("merged_into: is no field of this kind")
         case ContactRecord():
             line.email = (line.email or "").strip() or None
             line.phone = (line.phone or "").strip() or None

@@ -56,6 +56,15 @@ class Message(Shown, kw_only=True):
     updated_at: Moment
 
 
+class SentMessage(Message, kw_only=True):
+    """A message as the answer to sending it shows it."""
+
+    client_request_id: Annotated[
+        str | UnsetType, Meta(description="The one that was sent; left out when none was.")
+    ] = UNSET
+    deduplicated: Annotated[bool, Meta(description="Whether the message had been sent before under this id.")]
+
+
 def show_message(record: MessageRecord) -> Message:
     return Message(
         id=record.id,

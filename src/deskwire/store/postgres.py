@@ -1,6 +1,7 @@
 """The engine for several machines: PostgreSQL through asyncpg with a pool."""
 
 import asyncio
+import hashlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -96,6 +97,10 @@ class PostgresTx:
     async def many(self, statement: Statement, rows: Iterable[Mapping[str, Value]]) -> None:
         text = statement.postgres
         await self._connection.executemany(text.sql, [text.values(row) for row in rows])
+
+    async def try_lock(self, name: str) -> bool:
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+        return bool(await self._connection.fetchval("SELECT pg_try_advisory_xact_lock($1)", number))
 
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         await postgres_search.index(self._connection, subject, workspace_id, entries)

@@ -25,6 +25,11 @@ async def put(
     await tx.run(kind.upsert, **row_of(kind, workspace_id, record, shown=shown, **beside))
 
 
+def render(kind: Kind[R], record: R) -> bytes:
+    """The document of a record."""
+    return ENCODER.encode(kind.documents["document"](record))
+
+
 async def put_all(tx: Tx, kind: Kind[R], workspace_id: str, records: Iterable[R]) -> None:
     await tx.many(kind.upsert, [row_of(kind, workspace_id, record) for record in records])
 

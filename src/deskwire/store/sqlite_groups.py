@@ -16,6 +16,7 @@ import apsw
 
 from deskwire.store.clock import Clock
 from deskwire.store.sqlite_file import AWAY
+from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
 from deskwire.store.transaction import Tx
 
@@ -132,21 +133,25 @@ class Groups:
 
     def _run(self, group: list[Waiting[Any]]) -> None:
         now = self._clock()
+        later = Later()
         end_at = time.monotonic() + GROUP_S
         while self._queue and len(group) < GROUP_OPERATIONS and (not group or time.monotonic() < end_at):
             waiting = self._queue.popleft()
             if waiting.answer.done():
                 continue
             group.append(waiting)
+            mark = later.mark()
             self.connection.execute("SAVEPOINT operation")
             try:
-                waiting.outcome = perform(self.connection, waiting.operation, now)
+                waiting.outcome = perform(self.connection, waiting.operation, now, later)
             except AWAY:
                 raise
             except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
                 waiting.failure = failure
                 self.connection.execute("ROLLBACK TO operation")
+                later.forget(mark)
             self.connection.execute("RELEASE operation")
+        later.write(self.connection)
 
     async def _commit(self) -> None:
         commit = asyncio.get_running_loop().run_in_executor(self._committer, self._commit_in_thread)

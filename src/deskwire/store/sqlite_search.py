@@ -44,6 +44,34 @@ def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entr
     )
 
 
+class Later:
+    """Entries of the operations of a group, written together when all have run.
+
+    FTS5 writes down what it gathered at each savepoint, and the operations of a group have one each.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[Subject, str, Entry]] = []
+
+    def add(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
+        self._entries += [(subject, workspace_id, entry) for entry in entries]
+
+    def mark(self) -> int:
+        return len(self._entries)
+
+    def forget(self, mark: int) -> None:
+        """What was added since the mark."""
+        del self._entries[mark:]
+
+    def write(self, connection: apsw.Connection) -> None:
+        last: dict[tuple[Subject, str], dict[str, Entry]] = {}
+        for subject, workspace_id, entry in self._entries:
+            last.setdefault((subject, workspace_id), {})[entry.id] = entry
+        for (subject, workspace_id), entries in last.items():
+            index(connection, subject, workspace_id, list(entries.values()))
+        self._entries.clear()
+
+
 def candidates(
     connection: apsw.Connection, subject: Subject, workspace_id: str, terms: Parts, limit: int
 ) -> Sequence[str]:

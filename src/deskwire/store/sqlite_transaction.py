@@ -16,13 +16,19 @@ from deskwire.store.transaction import Tx
 
 T = TypeVar("T")
 
+# So few may wait for the end of their group; what brings more is a group of its own.
+FEW_ENTRIES = 10
+
 
 class SqliteTx:
     """A transaction whose methods never suspend, so an operation runs from start to end in one go."""
 
-    def __init__(self, connection: apsw.Connection, now: Moment) -> None:
+    def __init__(
+        self, connection: apsw.Connection, now: Moment, later: sqlite_search.Later | None = None
+    ) -> None:
         self._connection = connection
         self.now = now
+        self._later = later
 
     async def one(self, statement: Statement, **values: Value) -> Row | None:
         text = statement.sqlite
@@ -42,8 +48,15 @@ class SqliteTx:
         text = statement.sqlite
         self._connection.executemany(text.sql, [text.values(row) for row in rows])
 
+    async def try_lock(self, name: str) -> bool:
+        """Operations run one after another, so nobody else can be at it."""
+        return True
+
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
-        sqlite_search.index(self._connection, subject, workspace_id, entries)
+        if self._later is not None and len(entries) <= FEW_ENTRIES:
+            self._later.add(subject, workspace_id, entries)
+        else:
+            sqlite_search.index(self._connection, subject, workspace_id, entries)
 
     async def candidates(
         self, subject: Subject, workspace_id: str, terms: Parts, limit: int
@@ -54,9 +67,14 @@ class SqliteTx:
         return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
 
 
-def perform(connection: apsw.Connection, operation: Callable[[Tx], Awaitable[T]], now: Moment) -> T:
+def perform(
+    connection: apsw.Connection,
+    operation: Callable[[Tx], Awaitable[T]],
+    now: Moment,
+    later: sqlite_search.Later | None = None,
+) -> T:
     try:
-        return run_through(operation(SqliteTx(connection, now)))
+        return run_through(operation(SqliteTx(connection, now, later)))
     except apsw.SQLError as error:
         # A statement of ours is refused: perhaps another database was written over this one.
         if has_schema(connection):

@@ -88,7 +88,8 @@ def among_on_sqlite(among: Among, compiler: SQLCompiler, **more: object) -> str:
 def among_on_postgresql(among: Among, compiler: SQLCompiler, **more: object) -> str:
     column, values = compiler.process(among.column, **more), compiler.process(among.values, **more)
     kind = compiler.dialect.type_compiler_instance.process(among.column.type).split(" ")[0]
-    return f"{column} = ANY (CAST(CAST({values} AS TEXT[]) AS {kind}[]))"
+    # Selected, the list is converted once; in a plan that is kept it would be once for each row looked at.
+    return f"{column} = ANY (CAST((SELECT CAST(CAST({values} AS TEXT[]) AS {kind}[])) AS {kind}[]))"
 
 
 class Statement:

@@ -350,3 +350,81 @@ BUSINESS_HOURS = Table(
     ident("workspace_id", primary_key=True),
     Column("config", LargeBinary, nullable=False),
 )
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("id", primary_key=True),
+    name("kind"),
+    ident("subject_id"),
+    moment("accepted_at"),
+    Column("body", LargeBinary, nullable=False),
+)
+Index("events_by_time", EVENTS.c.workspace_id, EVENTS.c.accepted_at, EVENTS.c.id)
+
+AUDIT_ENTRIES = Table(
+    "audit_entries",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("id", primary_key=True),
+    name("action"),
+    ident("channel_id"),
+    ident("actor_member_id"),
+    ident("token_id"),
+    Column("details", LargeBinary, nullable=False),
+    moment("created_at"),
+)
+Index(
+    "audit_entries_by_time",
+    AUDIT_ENTRIES.c.workspace_id,
+    AUDIT_ENTRIES.c.created_at.desc(),
+    AUDIT_ENTRIES.c.id.desc(),
+)
+
+READ_POSITIONS = Table(
+    "read_positions",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("channel_id", primary_key=True),
+    ident("member_id", primary_key=True),
+    ident("message_id", nullable=True),
+    moment("message_created_at"),
+    moment("read_at"),
+    belongs_to("channels", "channel_id"),
+    belongs_to("members", "member_id"),
+)
+
+SMS_CONSENTS = Table(
+    "sms_consents",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("contact_id", primary_key=True),
+    flag("opted_in"),
+    name("reason", nullable=True),
+    ident("token_id"),
+    moment("updated_at"),
+    belongs_to("contacts", "contact_id"),
+)
+
+IDEMPOTENT_ANSWERS = Table(
+    "idempotent_answers",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("token_id", primary_key=True),
+    Column("route", NameType, primary_key=True),
+    Column("key", NameType, primary_key=True),
+    Column("request_hash", LargeBinary, nullable=False),
+    Column("answer", LargeBinary, nullable=False),
+    moment("created_at"),
+)
+Index("idempotent_answers_by_time", IDEMPOTENT_ANSWERS.c.workspace_id, IDEMPOTENT_ANSWERS.c.created_at)
+
+RATE_WINDOWS = Table(
+    "rate_windows",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("token_id", primary_key=True),
+    moment("started_at"),
+    number("taken"),
+)

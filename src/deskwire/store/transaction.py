@@ -26,6 +26,10 @@ class Tx(Protocol):
         """Run a statement once for each row of values."""
         ...
 
+    async def try_lock(self, name: str) -> bool:
+        """Takes what has this name until the transaction ends; False, at once, where another one has it."""
+        ...
+
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         """Make these, and only these, terms find each thing named."""
         ...

@@ -10,6 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from deskwire import demo
 from deskwire.cli.house import SettingsError
 from deskwire.desk import tokens, workspaces
@@ -48,11 +50,12 @@ async def fill(house: OpenHouse, workspace_id: str | None) -> str:
     """The secret of the demo's token, which is made last: a start that was cut short begins anew."""
     now = datetime.now(UTC)
     logger.info("making the demo workspace")
-    if workspace_id is None:
-        made = await house.store.write(lambda tx: workspaces.create_workspace(tx, "Demo", owner_email(now)))
-        workspace_id = made.workspace_id
     with tempfile.TemporaryDirectory() as folder:
         path = demo.write(Path(folder), now)
+        if workspace_id is None:
+            email = owner_email(path)
+            made = await house.store.write(lambda tx: workspaces.create_workspace(tx, "Demo", email))
+            workspace_id = made.workspace_id
         await import_file(
             house.store, house.files, workspace_id, path, check_only=False, progress=lambda *_: None
         )
@@ -62,13 +65,11 @@ async def fill(house: OpenHouse, workspace_id: str | None) -> str:
     return new.secret
 
 
-def owner_email(now: datetime) -> str:
+def owner_email(path: Path) -> str:
     """The owner that comes with the workspace gives way to the demo's, who has the same address."""
-    return next(
-        str(record["email"])
-        for record in demo.records(now)
-        if record["kind"] == "member" and record["role"] == "owner"
-    )
+    with path.open("rb") as lines:
+        records = map(msgspec.json.decode, lines)
+        return next(str(each["email"]) for each in records if each.get("role") == "owner")
 
 
 def welcome(url: str, secret: str) -> str:

@@ -15,6 +15,7 @@ from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.metrics import Metrics
+from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
 from deskwire.model import limits
@@ -84,6 +85,8 @@ class Serving:
             derived(secret, "cursors"),
             downloads,
             observer,
+            self.settings.max_body,
+            limiter_of(self.settings, house),
         )
         return site.Site(
             api,
@@ -103,6 +106,12 @@ class Serving:
         if not isinstance(address, Address) or place.slot != 0:
             return []
         return listen(address.host, address.port)
+
+
+def limiter_of(settings: Settings, house: OpenHouse) -> RateLimiter | None:
+    if settings.rate_limit is None:
+        return None
+    return RateLimiter(house.store, system_clock, settings.rate_limit)
 
 
 def derived(secret: bytes, purpose: str) -> bytes:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 
 from deskwire.desk.checking.counts import check_channels, check_contact_tags
 from deskwire.desk.checking.differences import difference
+from deskwire.desk.checking.events import check_events
 from deskwire.desk.checking.index import check_index
 from deskwire.desk.checking.links import check_external_ids, check_links
 from deskwire.desk.checking.references import check_references
@@ -54,6 +55,7 @@ async def check_workspace(tx: Tx, workspace: Workspace, meter: Meter) -> AsyncIt
         check_external_ids,
         check_links,
         check_references,
+        check_events,
         check_index,
     ):
         async for line in step(tx, workspace.id):

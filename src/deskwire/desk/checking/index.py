@@ -19,7 +19,7 @@ async def check_index(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
     prefix = term_prefix(workspace_id)
 
     def contact_words(one: ContactRecord) -> Sequence[str]:
-        return contact_terms(prefix, one.name, one.email, one.phone)
+        return contact_terms(prefix, one.name, one.email, one.phone) if one.visible() else []
 
     async for line in check_subject(tx, workspace_id, Subject.CONTACTS, whole.CONTACTS, contact_words):
         yield line

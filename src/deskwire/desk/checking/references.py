@@ -19,8 +19,10 @@ class Reference(NamedTuple):
     statement: Statement
 
 
-def reference(table: Table, field: str, parent: Table) -> Reference:
+def reference(table: Table, field: str, referred: Table) -> Reference:
     column: Column[str] = table.c[field]
+    # A row may refer to another one of its own table.
+    parent = referred.alias("parent")
     workspace: Column[str] = table.c["id" if table is tables.WORKSPACES else "workspace_id"]
     key = [part for part in table.primary_key if part is not workspace or table is tables.WORKSPACES]
     return Reference(
@@ -43,6 +45,8 @@ REFERENCES = [
     reference(tables.CONTACT_EXTERNAL_IDS, "contact_id", tables.CONTACTS),
     reference(tables.CONTACT_TAG_LINKS, "contact_id", tables.CONTACTS),
     reference(tables.CONTACT_TAG_LINKS, "tag_id", tables.CONTACT_TAGS),
+    reference(tables.CONTACTS, "merged_into", tables.CONTACTS),
+    reference(tables.SMS_CONSENTS, "contact_id", tables.CONTACTS),
     reference(tables.CHANNELS, "contact_id", tables.CONTACTS),
     reference(tables.CHANNELS, "assigned_member_id", tables.MEMBERS),
     reference(tables.CHANNEL_TAG_LINKS, "channel_id", tables.CHANNELS),
@@ -50,6 +54,9 @@ REFERENCES = [
     reference(tables.MESSAGES, "channel_id", tables.CHANNELS),
     reference(tables.MESSAGE_ATTACHMENTS, "message_id", tables.MESSAGES),
     reference(tables.MESSAGE_ATTACHMENTS, "attachment_id", tables.ATTACHMENTS),
+    reference(tables.READ_POSITIONS, "channel_id", tables.CHANNELS),
+    reference(tables.READ_POSITIONS, "member_id", tables.MEMBERS),
+    reference(tables.READ_POSITIONS, "message_id", tables.MESSAGES),
     reference(tables.TASKS, "team_id", tables.TEAMS),
     reference(tables.TASKS, "channel_id", tables.CHANNELS),
     reference(tables.TASKS, "assignee_id", tables.MEMBERS),

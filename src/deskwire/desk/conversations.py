@@ -1,0 +1,114 @@
+"""Closing, reopening, assigning a channel, and marking it read."""
+
+from typing import cast
+
+from sqlalchemy import and_, bindparam, select
+
+from deskwire.desk.acting import find_assignee
+from deskwire.desk.conversation import act_on, keep, operate_on, rendered, tell
+from deskwire.model.errors import not_found
+from deskwire.store.statement import Row, Statement, upsert
+from deskwire.store.tables import MESSAGES, READ_POSITIONS
+from deskwire.store.transaction import Tx
+
+IN_CHANNEL = and_(
+    MESSAGES.c.workspace_id == bindparam("workspace_id"),
+    MESSAGES.c.channel_id == bindparam("channel_id"),
+    MESSAGES.c.visible,
+)
+FIND_MESSAGE = Statement(
+    select(MESSAGES.c.id, MESSAGES.c.created_at).where(IN_CHANNEL, MESSAGES.c.id == bindparam("message_id"))
+)
+LAST_MESSAGE = Statement(
+    select(MESSAGES.c.id, MESSAGES.c.created_at)
+    .where(IN_CHANNEL)
+    .order_by(MESSAGES.c.created_at.desc(), MESSAGES.c.id.desc())
+    .limit(1)
+)
+FIND_POSITION = Statement(
+    select(READ_POSITIONS.c.message_created_at, READ_POSITIONS.c.message_id).where(
+        READ_POSITIONS.c.workspace_id == bindparam("workspace_id"),
+        READ_POSITIONS.c.channel_id == bindparam("channel_id"),
+        READ_POSITIONS.c.member_id == bindparam("member_id"),
+    )
+)
+PUT_POSITION = upsert(READ_POSITIONS)
+
+
+async def close(tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str) -> bytes:
+    """Closing ends snoozing and the assignment; a closed channel stays as it is."""
+    conversation = await act_on(tx, workspace_id, channel_id, actor_member_id)
+    channel = conversation.channel
+    if channel.status == "closed":
+        return rendered(conversation)
+    was_assigned = channel.assigned_type is not None or channel.assigned_member_id is not None
+    channel.status, channel.snoozed_until = "closed", None
+    channel.assigned_member_id, channel.assigned_type = None, None
+    version = await keep(tx, conversation)
+    await tell(tx, conversation, "channel.closed", version, actor_member_id)
+    if was_assigned:
+        await tell(tx, conversation, "channel.assigned", version, actor_member_id)
+    return rendered(conversation)
+
+
+async def reopen(tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str) -> bytes:
+    conversation = await act_on(tx, workspace_id, channel_id, actor_member_id)
+    channel = conversation.channel
+    if channel.status == "open":
+        return rendered(conversation)
+    channel.status, channel.snoozed_until = "open", None
+    version = await keep(tx, conversation)
+    await tell(tx, conversation, "channel.reopened", version, actor_member_id)
+    return rendered(conversation)
+
+
+async def assign(
+    tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str, member_id: str | None
+) -> bytes:
+    """To a member, or to nobody; assigning as it is already changes nothing."""
+    conversation = await operate_on(tx, workspace_id, channel_id, actor_member_id)
+    channel = conversation.channel
+    if member_id is not None:
+        await find_assignee(tx, workspace_id, member_id)
+    wanted = (member_id, None if member_id is None else "human")
+    if (channel.assigned_member_id, channel.assigned_type) == wanted:
+        return rendered(conversation)
+    channel.assigned_member_id = member_id
+    channel.assigned_type = None if member_id is None else "human"
+    version = await keep(tx, conversation)
+    await tell(tx, conversation, "channel.assigned", version, actor_member_id)
+    return rendered(conversation)
+
+
+async def mark_read(
+    tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str, message_id: str | None
+) -> None:
+    """Up to a message, or to the last one; a position never moves back."""
+    await act_on(tx, workspace_id, channel_id, actor_member_id)
+    read_up_to = await find_read_message(tx, workspace_id, channel_id, message_id)
+    if read_up_to is None:
+        return
+    kept = await tx.one(
+        FIND_POSITION, workspace_id=workspace_id, channel_id=channel_id, member_id=actor_member_id
+    )
+    id, created_at = str(read_up_to[0]), cast(int, read_up_to[1])
+    if kept is not None and (kept[0], str(kept[1])) >= (created_at, id):
+        return
+    await tx.run(
+        PUT_POSITION,
+        workspace_id=workspace_id,
+        channel_id=channel_id,
+        member_id=actor_member_id,
+        message_id=id,
+        message_created_at=created_at,
+        read_at=tx.now,
+    )
+
+
+async def find_read_message(tx: Tx, workspace_id: str, channel_id: str, message_id: str | None) -> Row | None:
+    if message_id is None:
+        return await tx.one(LAST_MESSAGE, workspace_id=workspace_id, channel_id=channel_id)
+    row = await tx.one(FIND_MESSAGE, workspace_id=workspace_id, channel_id=channel_id, message_id=message_id)
+    if row is None:
+        raise not_found("message")
+    return row

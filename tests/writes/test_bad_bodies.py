@@ -1,0 +1,230 @@
+"""Bodies that are no bodies: each write refuses them, names the field, and keeps nothing of them."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from deskwire.model.limits import MAX_BODY_BYTES
+from tests.api.client import Answer
+from tests.api.records import new_id
+from tests.writes.writer import Writer
+
+DEEP = 100_000
+NOT_JSON = [
+    b"",
+    b" ",
+    b"{",
+    b"{}{}",
+    b"{'name': 'x'}",
+    b'{"name":"x",}',
+    b'\xef\xbb\xbf{"name":"x"}',
+    b'{"name":NaN}',
+    b'{"name":"\xff"}',
+    '{"name":"x"}'.encode("utf-16"),
+    b'{"name":"a\x00b"}',
+    b'{"name":"a\nb"}',
+    b'{"name":"\\x41"}',
+]
+NOT_AN_OBJECT = [
+    b"[]",
+    b"null",
+    b"1",
+    b'"x"',
+    b"true",
+    b"[" * DEEP,
+    b"[" * DEEP + b"]" * DEEP,
+    b'[{"name":"x"}]',
+]
+# What stands in the place of a name that a text belongs in.
+NOT_A_TEXT = [b"1", b"1.5", b"true", b"[]", b"{}", b"1e999", b"9" * 5_000]
+NOT_A_TEXT += [b"[" * DEEP + b"]" * DEEP, b'{"a":' * DEEP + b"1" + b"}" * DEEP, b"[" * DEEP]
+HALVES = [b"\xed\xa0\x80", b"\\ud800", b"\\udc00", b"x\\udfff\\ud800y", b"\\ud83d"]
+
+ID = b'"%s"' % new_id().encode()
+ACTOR = b',"actor_member_id":%s' % ID
+# Method, path, a field, a value for it, and what the body needs beside it.
+WRITES: list[tuple[str, str, str, bytes, bytes]] = [
+    ("POST", "/contacts", "name", b'"x"', b""),
+    ("PATCH", "/contacts/{contact}", "name", b'"x"', b""),
+    ("POST", "/contacts/{contact}/tags", "tags", b'["x"]', b""),
+    ("PUT", "/contacts/{contact}/sms-consent", "reason", b'"x"', b',"opted_in":true'),
+    ("POST", "/channels/{channel}/messages", "content", b'"x"', b',"content_type":"text"'),
+    ("POST", "/channels/{channel}/read", "message_id", ID, ACTOR),
+    ("POST", "/channels/{channel}/close", "actor_member_id", ID, b""),
+    ("POST", "/channels/{channel}/reopen", "actor_member_id", ID, b""),
+    ("POST", "/channels/{channel}/assign", "member_id", ID, ACTOR),
+    ("POST", "/channels/{channel}/tags", "tags", b'["x"]', ACTOR),
+]
+Send = Callable[..., Answer]
+
+
+@pytest.fixture(params=WRITES, ids=lambda one: f"{one[0]} {one[1]}")
+def write(request: pytest.FixtureRequest) -> tuple[str, str, str, bytes, bytes]:
+    given: tuple[str, str, str, bytes, bytes] = request.param
+    return given
+
+
+@pytest.fixture
+def field(write: tuple[str, str, str, bytes, bytes]) -> str:
+    return write[2]
+
+
+@pytest.fixture
+def attempt(writer: Writer, write: tuple[str, str, str, bytes, bytes]) -> Iterator[Send]:
+    """Sends bytes, of which nothing is to stay."""
+    path = write[1].format(contact=writer.contact()["id"], channel=writer.channel())
+    before = writer.everything()
+
+    def send(raw: bytes = b"", **how: object) -> Answer:
+        return writer(write[0], path, raw=raw, **how)
+
+    yield send
+    assert writer.everything() == before
+
+
+def test_what_is_no_json_is_refused(attempt: Send) -> None:
+    for raw in NOT_JSON:
+        answer = attempt(raw)
+        assert answer.failure == (400, "INVALID_BODY"), raw
+        # What is wrong with the part that could be read may be said first.
+        ((field, problem),) = answer.fields.items()
+        assert field == "body" or problem in ("is required", "is not a field of this request"), raw
+
+
+def test_what_is_no_object_is_refused(attempt: Send) -> None:
+    for raw in NOT_AN_OBJECT:
+        answer = attempt(raw)
+        assert answer.failure == (400, "INVALID_BODY"), raw[:40]
+        assert list(answer.fields) == ["body"], raw[:40]
+
+
+def test_a_field_of_the_wrong_type_is_named(attempt: Send, field: str) -> None:
+    for value in NOT_A_TEXT:
+        if field == "tags" and value in (b"[]", b"[" * DEEP):
+            continue
+        answer = attempt(b'{"%s":%s}' % (field.encode(), value))
+        assert answer.failure == (400, "INVALID_BODY"), value[:40]
+        assert list(answer.fields) in ([field], ["body"]), value[:40]
+        assert value.count(b"[") == DEEP or list(answer.fields) == [field], value[:40]
+
+
+def test_a_half_character_is_refused_and_its_field_named(attempt: Send, field: str) -> None:
+    for half in HALVES:
+        text = b'["x","%s"]' % half if field == "tags" else b'"%s"' % half
+        answer = attempt(b'{"%s":%s}' % (field.encode(), text))
+        assert answer.failure == (400, "INVALID_BODY")
+        assert answer.fields == {field: "must not contain half of a surrogate pair"}
+
+
+def test_a_field_that_is_there_twice_is_named(
+    attempt: Send, write: tuple[str, str, str, bytes, bytes]
+) -> None:
+    *_, field, value, needed = write
+    name = field.encode()
+    escaped = b"\\u%04x%s" % (name[0], name[1:])
+    for first, second in ((name, name), (escaped, name), (name, escaped), (escaped, escaped)):
+        answer = attempt(b'{"%s":%s,"%s":%s%s}' % (first, value, second, value, needed))
+        assert answer.failure == (400, "INVALID_BODY")
+        assert answer.fields == {field: "is there twice"}
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "", "x\ny", "a`b", "x - at `$.y`", "\x00", "é", "__proto__", "k" * 9_999]
+)
+def test_an_unknown_field_is_refused_and_named(writer: Writer, name: str) -> None:
+    answer = writer.leaves_no_trace(lambda: writer("POST", "/contacts", {name: 1}))
+    assert answer.failure == (400, "INVALID_BODY")
+    ((said, problem),) = answer.fields.items()
+    assert said == (name if len(name) <= 64 else "k" * 64 + "…")
+    assert problem == "is not a field of this request"
+
+
+@pytest.mark.parametrize("path", ["/contacts", "/channels/{channel}/messages", "/channels/{channel}/tags"])
+@pytest.mark.parametrize("written", ["a\\u0000b", "\\u0000", "\\\\\\u0000"])
+def test_nul_is_refused_however_it_is_written(writer: Writer, path: str, written: str) -> None:
+    fields = {"/contacts": "external_id", "/channels/{channel}/messages": "content"}
+    field = fields.get(path, "tags")
+    value = f'["{written}"]' if field == "tags" else f'"{written}"'
+    more = {
+        "external_id": "",
+        "content": ',"content_type":"text"',
+        "tags": f',"actor_member_id":"{writer.owner}"',
+    }[field]
+    raw = f'{{"{field}":{value}{more}}}'.encode()
+    path = path.format(channel=writer.channel())
+    answer = writer.leaves_no_trace(lambda: writer("POST", path, raw=raw))
+    assert answer.failure == (400, "INVALID_BODY")
+    assert answer.fields == {field: "must not contain NUL"}
+
+
+def test_a_backslash_and_digits_are_no_nul(writer: Writer) -> None:
+    made = writer("POST", "/contacts", raw=b'{"external_id":"a\\\\u0000b"}')
+    assert made.json["data"]["external_id"] == "a\\u0000b"
+
+
+def test_a_body_that_is_too_long_is_not_read(attempt: Send) -> None:
+    claimed = (("content-length", str(MAX_BODY_BYTES + 1)),)
+    assert attempt(b"{}", headers=claimed).failure == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_body_that_turns_out_too_long_is_refused(attempt: Send) -> None:
+    chunk = b" " * 65_536
+    endless = [b"{", *[chunk] * 17, b"}"]
+    assert attempt(chunks=endless).failure == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_ten_megabytes_of_reason_are_too_long(writer: Writer) -> None:
+    path = f"/contacts/{writer.contact()['id']}/sms-consent"
+    raw = b'{"opted_in":false,"reason":"' + b"x" * 10_000_000 + b'"}'
+    answer = writer.leaves_no_trace(lambda: writer("PUT", path, raw=raw))
+    assert answer.failure == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_body_of_just_the_limit_is_read_in_chunks(writer: Writer) -> None:
+    body = b'{"name":"Ann"}'
+    chunks = [body[:5], body[5:], b" " * (MAX_BODY_BYTES - len(body))]
+    assert writer("POST", "/contacts", chunks=chunks).status == 201
+    assert writer("POST", "/contacts", chunks=[*chunks, b" "]).status == 413
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/jsonp",
+        "application/merge-patch+json",
+        "text/json",
+        "",
+    ],
+)
+def test_another_content_type_is_refused(attempt: Send, content_type: str | None) -> None:
+    answer = attempt(b'{"name":"x"}', content_type=content_type)
+    assert answer.failure == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-8", "Application/JSON", "application/json ;x=y"]
+)
+def test_json_is_json_in_any_spelling(writer: Writer, content_type: str) -> None:
+    assert writer("POST", "/contacts", {"name": "x"}, content_type=content_type).status == 201
+
+
+@pytest.mark.parametrize("field", ["email", "name", "phone", "external_id"])
+def test_a_megabyte_of_text_is_refused_in_no_time(writer: Writer, field: str) -> None:
+    for text in ("x", " ", "a@b.", "\U0001f600"):
+        body = {field: text * (1_000_000 // len(text.encode()))}
+        answer = writer("POST", "/contacts", body)
+        assert answer.failure == (400, "INVALID_BODY")
+        assert list(answer.fields) == [field]
+        assert len(answer.body) < 1_000
+
+
+def test_a_wrong_token_or_scope_is_refused_before_the_body_is_looked_at(writer: Writer) -> None:
+    reader = writer.desk.token("contacts:read", "channels:read", "messages:read")
+    for method, path, *_ in WRITES:
+        path = path.format(contact=new_id(), channel=new_id())
+        assert writer(method, path, raw=b"{", token=reader).failure == (403, "INSUFFICIENT_SCOPE")
+        unknown = writer(method, path, raw=b"{", token="dwp_" + "x" * 40)
+        assert unknown.failure == (401, "INVALID_TOKEN")
