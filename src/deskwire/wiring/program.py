@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import fields
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Door:
-    """The house to the command line; what it is built of is loaded when somebody enters."""
+    """The house to the command line; of what it is built of, each command loads what it needs."""
 
     @property
     def options(self) -> list[Option]:
@@ -32,9 +32,8 @@ class Door:
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool
     ) -> int:
-        return self._house().serve(
-            options, host=host, port=port, demo=demo, workers=workers, delivery=delivery
-        )
+        serve: Callable[..., int] = importlib.import_module("deskwire.wiring.running").serve
+        return serve(options, host=host, port=port, demo=demo, workers=workers, delivery=delivery)
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         return self._house().migrate(options, check=check)

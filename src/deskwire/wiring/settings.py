@@ -1,5 +1,6 @@
 """The configuration: each setting once, read from the environment and from `serve`'s options."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -201,6 +202,11 @@ def load(environ: Mapping[str, str], options: Mapping[str, str | None]) -> Setti
         elif text := environ.get(variable):
             values[setting.name] = _read(setting, variable, text, SettingsError)
     return Settings(**values)  # type: ignore[arg-type]
+
+
+def load_given(options: Mapping[str, str]) -> Settings:
+    """Under this process's environment; the options are keyed as they are typed, without their dashes."""
+    return load(os.environ, {name.replace("-", "_"): text for name, text in options.items()})
 
 
 def _read(setting: Field[object], said_as: str, text: str, refusal: type[SettingsError]) -> object:

@@ -1,0 +1,56 @@
+"""`serve`, from its options to its end."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+
+from deskwire.cli.operation import run_interruptibly
+from deskwire.wiring import demonstration, logs, processes
+from deskwire.wiring.keys import secret_key
+from deskwire.wiring.opening import prepare
+from deskwire.wiring.serving import Serving
+from deskwire.wiring.settings import load_given
+
+logger = logging.getLogger("deskwire.serve")
+
+
+def serve(
+    options: Mapping[str, str],
+    *,
+    host: str,
+    port: int,
+    demo: bool,
+    workers: int,
+    delivery: bool,
+) -> int:
+    said = load_given(options)
+    logs.configure(said.log)
+    if demo:
+        said = demonstration.settings_of(said)
+    secret_key(said)
+    if said.webhook_allow:
+        logger.warning("DESKWIRE_WEBHOOK_ALLOW is set, which is for development only")
+    introduce: demonstration.Introduction = nothing_more
+
+    def get_ready() -> None:
+        nonlocal introduce
+        asyncio.run(prepare(said))
+        if demo:
+            introduce = run_interruptibly(lambda: demonstration.prepare(said))
+
+    def announce(url: str) -> None:
+        print(f"ready on {url}{introduce(said.public_url or url)}", flush=True)
+
+    processes.run(
+        Serving(said, host),
+        host=host,
+        port=port,
+        workers=workers,
+        get_ready=get_ready,
+        announce=announce,
+    )
+    return 0
+
+
+def nothing_more(_url: str) -> str:
+    return ""
