@@ -349,16 +349,23 @@ def test_an_error_that_nobody_thought_of_reaches_everybody_in_the_group(
 
 
 def test_when_the_loop_ends_nobody_is_left_waiting(run: Run, sqlite_store: SqliteStore) -> None:
+    goes_on = threading.Event()
+
+    def wait() -> None:
+        assert goes_on.wait(LONG_S)
+
     async def write() -> None:
-        with disk_at_rest(sqlite_store):
-            tasks = [asyncio.create_task(sqlite_store.write(create)) for _ in range(3)]
-            await turns()
-            tasks.append(asyncio.create_task(sqlite_store.write(create)))
-            await turns()
-            draining = sqlite_store._groups._draining
-            assert draining is not None
-            draining.cancel()
-            await turns()
+        sqlite_store._groups._has_committed = wait
+        tasks = [asyncio.create_task(sqlite_store.write(create)) for _ in range(3)]
+        await turns()
+        tasks.append(asyncio.create_task(sqlite_store.write(create)))
+        await turns()
+        draining = sqlite_store._groups._draining
+        assert draining is not None
+        draining.cancel()
+        await turns()
+        assert not any(task.done() for task in tasks), "the committing thread has the connection"
+        goes_on.set()
         done, pending = await asyncio.wait(tasks, timeout=5)
         assert not pending
         assert len(done) == 4

@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from deskwire.desk.tokens import create_token, list_tokens
 from deskwire.model.errors import Unavailable
 from deskwire.store import sqlite, sqlite_file
 from deskwire.store.clock import system_clock
@@ -323,6 +324,39 @@ async def check_refuses_to_write(store: SqliteStore) -> None:
         with pytest.raises(Unavailable, match=str(store.path)):
             await store.write(create)
         assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.usefixtures("small_caches")
+def test_what_is_whole_of_a_damaged_file_is_read_and_nothing_is_written(
+    run: Run, sqlite_store: SqliteStore
+) -> None:
+    async def issue(tx: Tx) -> None:
+        (workspace_id,) = list(await names(tx))[:1]
+        for _ in range(50):
+            await create_token(tx, workspace_id, "token", ["workspaces:read"], None)
+
+    async def use() -> None:
+        ids = await fill(sqlite_store)
+        await sqlite_store.write(issue)
+        whole = good_copy(sqlite_store.path, sqlite_store.path.with_name("whole.db"))
+        connection = apsw.Connection(str(sqlite_store.path))
+        pages = connection.execute("SELECT pageno FROM dbstat WHERE name = 'tokens'").fetchall()
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        connection.close()
+        with sqlite_store.path.open("r+b") as file:
+            for (page,) in pages:
+                file.seek((int(str(page)) - 1) * 4096)
+                file.write(b"\xa5" * 4096)
+        with pytest.raises(Unavailable, match="the file is damaged"):
+            await sqlite_store.read(lambda tx: list_tokens(tx, None))
+        assert await kept(sqlite_store) == ids
+        with pytest.raises(Unavailable, match="is damaged; put a good copy in its place"):
+            await sqlite_store.write(create)
+        mend_in_place(sqlite_store.path, whole)
+        await check_works(sqlite_store, ids)
+        assert len(await sqlite_store.read(lambda tx: list_tokens(tx, None))) == 50
+
+    run(use())
 
 
 def test_a_full_disk_stops_writes_alone(run: Run, small_disk: Path, migrated_sqlite: Path) -> None:

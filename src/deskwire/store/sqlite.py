@@ -97,10 +97,8 @@ class SqliteStore:
             try:
                 return perform(connection, operation, self._clock())
             finally:
-                if idle is self._idle_asides:
-                    idle.append(connection)
-                else:
-                    connection.close(True)
+                # Of connections to a database that was exchanged meanwhile this list is not used any more.
+                idle.append(connection)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._aside, run)
@@ -140,9 +138,6 @@ class SqliteStore:
         self._next_look = 0.0
         await self._groups.finish()
         self._aside.shutdown()
-        if presence(self.path) == self._opened:
-            # The last one to leave brings everything into one file.
-            self._groups.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
         self._close_connections()
 
     def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:

@@ -100,8 +100,6 @@ def connect(path: Path, wait_s: float) -> apsw.Connection:
         connection.set_busy_timeout(int(wait_s * 1000))
         # Otherwise a statement is planned anew for other values, which costs more than most statements do.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        # The last connection to close would remove the log by its name, whosever that is by then.
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.pragma("cache_size", -CACHE_KIB)
     return connection
 
