@@ -408,7 +408,9 @@ def test_a_mistake_is_not_taken_for_an_outage(run: Run, server: Server) -> None:
         await tx.one(SLEEP, seconds="soon")
 
     async def hurry(tx: Tx) -> None:
-        await asyncio.gather(names(tx), names(tx))
+        for answer in await asyncio.gather(names(tx), names(tx), return_exceptions=True):
+            if isinstance(answer, BaseException):
+                raise answer
 
     async def use() -> None:
         async with opened(server.url()) as store:
