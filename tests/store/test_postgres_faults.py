@@ -407,6 +407,11 @@ def test_a_mistake_is_not_taken_for_an_outage(run: Run, server: Server) -> None:
     async def misfit(tx: Tx) -> None:
         await tx.one(SLEEP, seconds="soon")
 
+    async def hurry(tx: Tx) -> None:
+        for answer in await asyncio.gather(names(tx), names(tx), return_exceptions=True):
+            if isinstance(answer, BaseException):
+                raise answer
+
     async def use() -> None:
         async with opened(server.url()) as store:
             there = await store.write(create)
@@ -415,6 +420,8 @@ def test_a_mistake_is_not_taken_for_an_outage(run: Run, server: Server) -> None:
                 await store.read(misname)
             with pytest.raises(asyncpg.DataError, match="invalid input for query argument"):
                 await store.write(misfit)
+            with pytest.raises(asyncpg.InterfaceError, match="another operation is in progress"):
+                await store.read(hurry)
             with pytest.raises(asyncpg.UniqueViolationError):
                 await store.write(lambda tx: insert_again(tx, there))
             assert await kept(store) == before
