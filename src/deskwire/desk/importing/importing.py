@@ -51,6 +51,8 @@ async def import_file(
         if not bad.more:
             keep = not check_only and not bad.shown
             bad = await transact(store, files, workspace_id, spool, bad, path.parent if keep else None, meter)
+            if keep and not bad.shown:
+                await store.analyse()
         counts = {kind: count for kind in KINDS if (count := spool.count(kind))}
     return ImportReport(counts, bad.shown, bad.more)
 
