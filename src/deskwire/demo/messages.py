@@ -12,8 +12,8 @@ from deskwire.demo.history import LONGEST_CHANNEL_DAYS
 from deskwire.demo.office import Workflow
 from deskwire.demo.records import Record, record
 from deskwire.demo.staff import Member
+from deskwire.model.vocabulary import SERVICE_SENDER_ID
 
-SERVICE_ID = "00000000-0000-0000-0000-000000000002"
 TOKEN_ID = "5d0c3a51-7c1e-4b0e-9c53-2f8e6d1a4b77"
 TOKEN_PREFIX = "dwp_S7kQ2xZt"
 LONGEST = timedelta(days=LONGEST_CHANNEL_DAYS)
@@ -59,15 +59,15 @@ class Cast:
                 workflow = next(one for one in self.workflows if one.text.trigger_type == turn.trigger)
                 return Sender(workflow.id, "workflow", workflow.text.name)
             case "bot":
-                return Sender(SERVICE_ID, "bot", "Pedal")
+                return Sender(SERVICE_SENDER_ID, "bot", "Pedal")
             case "system":
-                return Sender(SERVICE_ID, "system", "System")
+                return Sender(SERVICE_SENDER_ID, "system", "System")
             case "integration":
                 return Sender(TOKEN_ID, "integration", TOKEN_PREFIX)
             case "external":
                 return Sender("page-inbox:4471", "external", "Page inbox")
             case "nobody":
-                return Sender(SERVICE_ID, "", "")
+                return Sender(SERVICE_SENDER_ID, "", "")
         raise ValueError(f"nobody in this channel can speak as {turn.speaker}")
 
 

@@ -1,11 +1,8 @@
 """Ids are UUID strings in lower case."""
 
 import re
-from collections.abc import Callable
 
 UUID_FORM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
-
-NewId = Callable[[], str]
 
 
 def parse_id(text: str) -> str | None:

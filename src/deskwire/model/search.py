@@ -9,7 +9,7 @@ from deskwire.model.messages import MessageRecord
 from deskwire.model.moments import Moment
 from deskwire.model.shapes import Id, Shown
 from deskwire.model.text import terms
-from deskwire.model.vocabulary import ContentType, SenderType
+from deskwire.model.vocabulary import UNSEARCHED_SENDERS, ContentType, SenderType
 
 TERM_PREFIX_CHARACTERS = 3
 
@@ -33,7 +33,7 @@ def term_prefix(workspace_id: str) -> str:
 
 
 def is_searchable(message: MessageRecord) -> bool:
-    from_system = message.sender_type in ("system", "") or message.content_type == "system"
+    from_system = message.sender_type in UNSEARCHED_SENDERS or message.content_type == "system"
     return message.visible() and not from_system
 
 

@@ -34,9 +34,7 @@ class Kind(Generic[R]):
         self.derived = derived or {}
         self.columns = tuple(name for name in record.__struct_fields__ if name in table.c)
         hints = get_type_hints(record)
-        self.moments = frozenset(
-            name for name in self.columns if Moment in (hints[name], *get_args(hints[name]))
-        )
+        self.moments = frozenset(name for name in self.columns if is_moment(hints[name]))
         self.flags = frozenset(name for name in self.columns if hints[name] is bool)
         mine = and_(table.c.workspace_id == bindparam("workspace_id"), table.c.id == bindparam("id"))
         self.load = Statement(select(*(table.c[name] for name in self.columns)).where(mine))
