@@ -46,7 +46,7 @@ WHOLE = {
     "deskwire.desk.importing.people.REMOVE_UNNAMED_MEMBER": "an import asks once",
     "deskwire.store.kinds.MESSAGES.pages[document]": SORTED["deskwire.store.kinds.MESSAGES.pages[document]"],
 }
-NO_TABLE = ("json_each", "CONSTANT", "(", "anon_", "alembic_version")
+NO_TABLE = ("json_each", "CONSTANT", "(", "anon_", "alembic_version", "chosen")
 ONE_ROW = ("tokens USING INDEX", "workspaces USING INDEX", "business_hours USING INDEX")
 BY_ROWID = "INTEGER PRIMARY KEY (rowid=?)"
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, cast
 
-from sqlalchemy import and_, bindparam, delete, select, tuple_
+from sqlalchemy import bindparam, delete, select, tuple_
 
 from deskwire.model.errors import DeskError
 from deskwire.model.limits import IDEMPOTENT_ANSWER_LIFETIME_US, IDEMPOTENT_ANSWERS_TRIMMED
@@ -24,21 +24,19 @@ FIND = Statement(
 )
 PUT = upsert(IDEMPOTENT_ANSWERS)
 KEY = (ANSWERS.token_id, ANSWERS.route, ANSWERS.key)
+# Materialized, the choice is made once; PostgreSQL may otherwise make it anew, and remove more than the limit.
+CHOSEN = (
+    select(*KEY)
+    .where(ANSWERS.workspace_id == bindparam("workspace_id"), ANSWERS.created_at <= bindparam("expired_at"))
+    .order_by(ANSWERS.created_at)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+    .cte("chosen")
+    .prefix_with("MATERIALIZED")
+)
 TRIM = Statement(
     delete(IDEMPOTENT_ANSWERS).where(
-        and_(
-            ANSWERS.workspace_id == bindparam("workspace_id"),
-            tuple_(*KEY).in_(
-                select(*KEY)
-                .where(
-                    ANSWERS.workspace_id == bindparam("workspace_id"),
-                    ANSWERS.created_at <= bindparam("expired_at"),
-                )
-                .order_by(ANSWERS.created_at)
-                .limit(bindparam("limit"))
-                .with_for_update(skip_locked=True)
-            ),
-        )
+        ANSWERS.workspace_id == bindparam("workspace_id"), tuple_(*KEY).in_(select(*CHOSEN.c))
     )
 )
 
