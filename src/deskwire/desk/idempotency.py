@@ -24,7 +24,7 @@ FIND = Statement(
 )
 PUT = upsert(IDEMPOTENT_ANSWERS)
 KEY = (ANSWERS.token_id, ANSWERS.route, ANSWERS.key)
-# Materialized, the choice is made once; PostgreSQL may otherwise make it anew, and remove more than the limit.
+# Materialized, the choice is made once; PostgreSQL may otherwise make it anew, and remove more than that.
 CHOSEN = (
     select(*KEY)
     .where(ANSWERS.workspace_id == bindparam("workspace_id"), ANSWERS.created_at <= bindparam("expired_at"))
