@@ -110,3 +110,25 @@ RATE_WINDOW_US = 60 * 1_000_000
 RATE_PARTS = 100
 # More would only wait for each other; whoever comes then is better off elsewhere or a moment later.
 REQUESTS_AT_WORK = 512
+
+WEBHOOK_NAME_CHARACTERS = 255
+WEBHOOK_URL_CHARACTERS = 2048
+WEBHOOK_SECRET_BYTES = 32
+WEBHOOK_FAILURES_TO_ERROR = 10
+DELIVERY_LOGS_SHOWN = 50
+DELIVERY_LOGS_SHOWN_MOST = 100
+DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
+DELIVERY_ERROR_CHARACTERS = 500
+
+CYCLE_ATTEMPTS = 3
+# Before the second attempt of a cycle, and before the third.
+CYCLE_WAITS_S = (1.0, 2.0)
+CYCLE_S = 20.0
+ATTEMPT_S = 10.0
+ANSWER_READ_MAX_BYTES = 64 * 1024
+# From the end of one cycle to the start of the next; the last one stands for all further ones.
+REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)
+REQUEUE_JITTER = 0.1
+DELIVERY_HORIZON_US = 24 * 60 * 60 * 1_000_000
+DUPLICATE_WINDOW_US = 10 * 60 * 1_000_000
+NOTICE_PAUSE_US = 24 * 60 * 60 * 1_000_000
