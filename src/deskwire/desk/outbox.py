@@ -20,12 +20,12 @@ NOW = bindparam("accepted_at", type_=BigInteger())
 FAN_OUT = Statement(
     insert(DELIVERIES)
     .from_select(
-        ["workspace_id", "webhook_id", "event_id", "lane", "accepted_at", "due_at", "held"],
+        ["workspace_id", "webhook_id", "event_id", "order_key", "accepted_at", "due_at", "held"],
         select(
             WEBHOOKS.c.workspace_id,
             WEBHOOKS.c.id,
             bindparam("event_id", type_=IdType),
-            bindparam("lane", type_=IdType),
+            bindparam("order_key", type_=IdType),
             NOW,
             case((IS_HELD, bindparam("given_up_at", type_=BigInteger())), else_=NOW),
             IS_HELD,
@@ -73,7 +73,7 @@ async def emit(
         FAN_OUT,
         workspace_id=workspace_id,
         event_id=id,
-        lane=subject_id if channel is UNSET else channel.id,
+        order_key=subject_id if channel is UNSET else channel.id,
         accepted_at=tx.now,
         given_up_at=horizon(tx.now),
         bit=KIND_BITS[kind],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import msgspec
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import and_, bindparam, select, update
 
 from deskwire.model.events import EventKind
 from deskwire.model.moments import Moment
@@ -20,6 +20,23 @@ SELECTED = select(*(WEBHOOKS.c[name] for name in COLUMNS)).where(MINE)
 LOAD = Statement(SELECTED)
 LOCK = Statement(SELECTED.with_for_update())
 PUT = upsert(WEBHOOKS)
+# What deliveries change, and nobody else but in a transaction that has locked the row.
+HEALTH = (
+    "status",
+    "failure_count",
+    "last_delivered_at",
+    "error_message",
+    "failing_since",
+    "noticed_at",
+    "last_log_id",
+    "updated_at",
+    "document",
+)
+PUT_HEALTH = Statement(
+    update(WEBHOOKS)
+    .where(WEBHOOKS.c.workspace_id == bindparam("workspace"), WEBHOOKS.c.id == bindparam("mine"))
+    .values({name: bindparam(name) for name in HEALTH})
+)
 
 
 async def load_webhook(tx: Tx, workspace_id: str, id: str) -> WebhookRecord | None:
@@ -43,6 +60,12 @@ async def put_webhook(tx: Tx, workspace_id: str, webhook: WebhookRecord) -> byte
     }
     await tx.run(PUT, **values)
     return document
+
+
+async def put_health(tx: Tx, workspace_id: str, webhook: WebhookRecord) -> None:
+    document = ENCODER.encode(show_webhook(webhook))
+    values: dict[str, Value] = {name: getattr(webhook, name) for name in HEALTH[:-1]}
+    await tx.run(PUT_HEALTH, workspace=workspace_id, mine=webhook.id, document=document, **values)
 
 
 def from_row(row: Row | None) -> WebhookRecord | None:

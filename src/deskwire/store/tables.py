@@ -395,7 +395,7 @@ DELIVERIES = Table(
     ident("webhook_id", primary_key=True),
     ident("event_id", primary_key=True),
     # Whose first deliveries keep their order: the channel's, or the contact's.
-    ident("lane"),
+    ident("order_key"),
     moment("accepted_at"),
     # When to send it; while it is sent, when its holder is taken for dead; while it is held, when to give up.
     moment("due_at"),
@@ -413,10 +413,10 @@ DELIVERIES = Table(
 )
 Index("deliveries_by_due", DELIVERIES.c.due_at, DELIVERIES.c.event_id, DELIVERIES.c.webhook_id)
 Index(
-    "deliveries_by_lane",
+    "deliveries_by_order",
     DELIVERIES.c.workspace_id,
     DELIVERIES.c.webhook_id,
-    DELIVERIES.c.lane,
+    DELIVERIES.c.order_key,
     DELIVERIES.c.event_id,
 )
 

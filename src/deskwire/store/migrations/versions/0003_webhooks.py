@@ -18,7 +18,7 @@ def upgrade() -> None:
         sa.Column("workspace_id", ID, nullable=False),
         sa.Column("webhook_id", ID, nullable=False),
         sa.Column("event_id", ID, nullable=False),
-        sa.Column("lane", ID, nullable=False),
+        sa.Column("order_key", ID, nullable=False),
         sa.Column("accepted_at", sa.BigInteger(), nullable=False),
         sa.Column("due_at", sa.BigInteger(), nullable=False),
         sa.Column("held", sa.Boolean(), server_default=sa.text("false"), nullable=False),
@@ -32,7 +32,10 @@ def upgrade() -> None:
     )
     op.create_index("deliveries_by_due", "deliveries", ["due_at", "event_id", "webhook_id"], unique=False)
     op.create_index(
-        "deliveries_by_lane", "deliveries", ["workspace_id", "webhook_id", "lane", "event_id"], unique=False
+        "deliveries_by_order",
+        "deliveries",
+        ["workspace_id", "webhook_id", "order_key", "event_id"],
+        unique=False,
     )
     op.create_table(
         "delivery_logs",
