@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import BigInteger, bindparam, exists, not_, or_, select, update
+from sqlalchemy import BigInteger, bindparam, exists, not_, null, or_, select, update
 
 from deskwire.model.deliveries import LONGEST_REQUEUE_WAIT_US
 from deskwire.model.limits import LEASE_US
@@ -32,7 +32,6 @@ IS_TURN = or_(
             EARLIER.c.event_id < DUE.event_id,
             EARLIER.c.untried,
             not_(EARLIER.c.held),
-            EARLIER.c.due_at > NOW,
             EARLIER.c.holder != bindparam("holder", type_=IdType),
         )
     ),
@@ -61,12 +60,12 @@ RELEASE = Statement(
         Among(DUE.event_id, "event_ids"),
         DUE.holder == bindparam("mine", type_=IdType),
     )
-    .values(holder=None, due_at=NOW)
+    .values(holder=null(), due_at=NOW)
 )
 REDATE = Statement(
     update(DELIVERIES)
     .where(not_(DUE.held), DUE.due_at > bindparam("latest", type_=BigInteger()))
-    .values(holder=None, due_at=NOW, fence=DUE.fence + 1)
+    .values(holder=null(), due_at=NOW, fence=DUE.fence + 1)
 )
 
 
