@@ -3,10 +3,12 @@
 import asyncio
 import errno
 import socket
+from collections.abc import Sequence
 
 import pytest
 
 from deskwire.delivery import connecting
+from deskwire.model.addresses import Address
 from deskwire.model.deliveries import Barred, Delivered, Refused, Unreachable
 from deskwire.model.limits import DELIVERY_ERROR_CHARACTERS
 from tests.delivery.receivers import (
@@ -166,10 +168,10 @@ def test_a_name_that_is_bound_anew_after_its_registration_is_barred() -> None:
     answers = iter(["93.184.216.34", "127.0.0.1"])
 
     async def run() -> None:
-        async def lookup(host: str) -> object:
+        async def lookup(host: str) -> Sequence[Address]:
             return await leads_to(next(answers))(host)
 
-        async with receiver() as to, sender(lookup=lookup) as one:  # type: ignore[arg-type]
+        async with receiver() as to, sender(lookup=lookup) as one:
             await lookup(HOST)
             outcome = await one.send(f"https://{HOST}:{to.port}/", HEADERS, BODY, 10)
             assert isinstance(outcome, Barred) and to.connections == 0
@@ -181,11 +183,11 @@ def test_a_name_is_asked_once_for_a_connection_so_that_no_second_answer_can_slip
     asked: list[str] = []
 
     async def run() -> None:
-        async def lookup(host: str) -> object:
+        async def lookup(host: str) -> Sequence[Address]:
             asked.append(host)
             return await leads_to("127.0.0.1")(host)
 
-        async with receiver() as to, sender(to, lookup=lookup) as one:  # type: ignore[arg-type]
+        async with receiver() as to, sender(to, lookup=lookup) as one:
             await one.send(to.url, HEADERS, BODY, 10)
 
     asyncio.run(run())
@@ -227,10 +229,10 @@ def test_what_this_machine_lacks_is_no_failure_of_the_receiver(monkeypatch: pyte
 
 def test_an_error_is_cut_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
-        async def lookup(host: str) -> object:
+        async def lookup(host: str) -> Sequence[Address]:
             raise connecting.AddressBarred("x" * 10_000)
 
-        async with sender(lookup=lookup) as one:  # type: ignore[arg-type]
+        async with sender(lookup=lookup) as one:
             outcome = await one.send(f"https://{HOST}/", HEADERS, BODY, 10)
             assert isinstance(outcome, Barred) and len(outcome.error) == DELIVERY_ERROR_CHARACTERS
 
@@ -238,11 +240,12 @@ def test_an_error_is_cut_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_limit_holds_for_all_of_an_attempt_and_is_named() -> None:
-    async def hang(host: str) -> object:
-        return await asyncio.Event().wait()
+    async def hang(host: str) -> Sequence[Address]:
+        await asyncio.Event().wait()
+        return []
 
     async def run() -> None:
-        async with sender(lookup=hang) as one:  # type: ignore[arg-type]
+        async with sender(lookup=hang) as one:
             outcome = await one.send(f"https://{HOST}/", HEADERS, BODY, 0.2)
             assert isinstance(outcome, Unreachable)
             assert outcome.error == "the name was not resolved within 0.2 s"
