@@ -31,6 +31,7 @@ class Receiver:
     scheme: str
     connections: int = 0
     requests: list[bytes] = field(default_factory=list)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
     # One for each connection: set when the receiver is done with it or the other side has gone.
     ends: list[asyncio.Event] = field(default_factory=list)
 
@@ -57,6 +58,7 @@ async def receiver(
         try:
             while request := await read_request(reader):
                 here.requests.append(request)
+                here.arrived.set()
                 if isinstance(answer, bytes):
                     writer.write(answer)
                     await writer.drain()
