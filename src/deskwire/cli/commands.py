@@ -45,6 +45,12 @@ def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Ite
         settings=settings,
     )
     yield command(
+        "worker",
+        "serving:work",
+        "Deliver webhooks, and nothing else; any number of workers share one PostgreSQL.",
+        settings=settings,
+    )
+    yield command(
         "migrate",
         "serving:migrate",
         "Bring the database to this version.",

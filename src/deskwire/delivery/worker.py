@@ -13,7 +13,7 @@ from deskwire.delivery.database import Database
 from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.delivery.observing import Observer
 from deskwire.delivery.recorder import Recorder
-from deskwire.desk.delivering.claiming import Claim, Due, claim, find_due, redate, release
+from deskwire.desk.delivering.claiming import Claim, Due, claim, find_due, oldest_due_us, redate, release
 from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless, prepare
 from deskwire.desk.delivering.recording import (
     Attempt,
@@ -34,6 +34,7 @@ from deskwire.model.limits import (
     DELIVERIES_LOOKED_AT,
     DELIVERY_BACK_OFF_MAX_S,
     DELIVERY_POLL_S,
+    DELIVERY_STALLED_S,
 )
 from deskwire.model.signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from deskwire.store.clock import Clock
@@ -42,6 +43,7 @@ from deskwire.store.transaction import Store
 SECOND_US = 1_000_000
 # Should it take longer, a lease that runs out does the same.
 GIVE_BACK_S = 2.0
+OLDEST_DUE_EVERY_S = 5.0
 USER_AGENT = f"Deskwire/{__version__}"
 
 logger = logging.getLogger("deskwire.delivery")
@@ -73,6 +75,8 @@ class Worker:
         self._deliveries: set[asyncio.Task[None]] = set()
         self._claimed_at: dict[tuple[str, str], float] = {}
         self._stopping = asyncio.Event()
+        self._looked_at = self._measured_at = -math.inf
+        self.oldest_due_s = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then what travels may arrive, and the rest is left to others."""
@@ -86,6 +90,10 @@ class Worker:
             await asyncio.wait([claiming], timeout=GIVE_BACK_S)
             claiming.cancel()
             await self._finish()
+
+    def is_working(self) -> bool:
+        """Whether it has looked for work lately."""
+        return asyncio.get_running_loop().time() - self._looked_at < DELIVERY_STALLED_S
 
     async def _finish(self) -> None:
         """Attempts under way end within their own time; waits within cycles are cut short."""
@@ -121,6 +129,11 @@ class Worker:
 
     async def _claim_some(self) -> bool:
         """Whether there may be more."""
+        now = asyncio.get_running_loop().time()
+        if now - self._measured_at > OLDEST_DUE_EVERY_S:
+            self.oldest_due_s = await self._database.read(oldest_due_us) / SECOND_US
+            self._measured_at = now
+        self._looked_at = now
         room = min(self.lanes.room, DELIVERIES_LOOKED_AT)
         if room <= 0:
             return False
@@ -167,6 +180,10 @@ class Worker:
         except asyncio.CancelledError:
             await self._give_back([claim])
             raise
+        except OSError as error:
+            logger.warning("this machine cannot connect to anything just now: %s", error)
+            await self._is_stopped_within(1)
+            await self._give_back([claim])
         except Exception:
             # Its lease runs out, and it is due again.
             logger.exception("delivery of event %s to webhook %s failed", claim.event_id, claim.webhook_id)

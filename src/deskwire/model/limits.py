@@ -168,6 +168,10 @@ LANE_CLAIMS_PER_WINDOW = 4
 # Of one webhook, how many may rest between the attempts of their cycles.
 LANE_RESTING_MOST = 64
 LANES_REMEMBERED = 10_000
+# Each delivery under way holds an open file, beside those of the requests.
+OPEN_FILES = 16_384
+# A worker that has not looked for so long is taken not to run.
+DELIVERY_STALLED_S = 30.0
 # A clock that went back by more than this is taken to have been set.
 CLOCK_STEP_S = 5.0
 # Transactions of deliveries under way at once, so that requests find a connection too.

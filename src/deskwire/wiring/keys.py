@@ -1,6 +1,7 @@
 """The secret key: as configured, or made once and kept in the data folder."""
 
 import fcntl
+import hmac
 import os
 import secrets
 from pathlib import Path
@@ -26,6 +27,11 @@ def secret_key(settings: Settings) -> bytes:
         return _read(path) or _make(path)
     except OSError as error:
         raise SettingsError(f"the secret key cannot be kept in {path}: {error.strerror}") from error
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    """One key for each purpose, so that what is signed for one means nothing to another."""
+    return hmac.digest(secret, f"deskwire {purpose}".encode(), "sha256")
 
 
 def _read(path: Path) -> bytes | None:

@@ -2,9 +2,9 @@
 
 import asyncio
 import gc
-import hmac
 import socket
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import msgspec
@@ -18,13 +18,15 @@ from deskwire.api.metrics import Metrics
 from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
+from deskwire.delivery.worker import Worker
 from deskwire.model import limits
 from deskwire.store.clock import system_clock
 from deskwire.store.postgres import PostgresStore
 from deskwire.store.sqlite import SqliteStore
 from deskwire.wiring import logs
 from deskwire.wiring.access_log import AccessLog
-from deskwire.wiring.keys import secret_key
+from deskwire.wiring.delivering import open_worker
+from deskwire.wiring.keys import derived, secret_key
 from deskwire.wiring.listening import listen, url_of
 from deskwire.wiring.observing import RequestObserver
 from deskwire.wiring.opening import OpenHouse, open_house
@@ -41,6 +43,7 @@ class Serving:
 
     settings: Settings
     host: str
+    delivers: bool
 
     async def __call__(
         self,
@@ -52,16 +55,21 @@ class Serving:
         logs.configure(self.settings.log)
         access_log = AccessLog(self.settings.log)
         try:
-            async with open_house(self.settings) as house:
+            async with open_house(self.settings) as house, AsyncExitStack() as edges:
                 metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
                 observer = RequestObserver(metrics, access_log)
-                app = self._site(house, observer, metrics, url_of(self.host, sockets))
+                worker = None
+                if self.delivers:
+                    worker = await edges.enter_async_context(open_worker(self.settings, house, metrics))
+                app = self._site(house, observer, metrics, url_of(self.host, sockets), worker)
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(*GARBAGE_THRESHOLDS)
                 figures_sockets = self._listen_for_figures(place)
                 async with asyncio.TaskGroup() as tasks:
                     refreshing = tasks.create_task(refresh(metrics))
+                    if worker is not None:
+                        tasks.create_task(worker.run(stop))
                     pages = site.metrics_pages(metrics.render, observer)
                     figures = tasks.create_task(
                         server.serve(pages, figures_sockets, stop=stop, ready=lambda: None)
@@ -72,7 +80,14 @@ class Serving:
         finally:
             access_log.close()
 
-    def _site(self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str) -> site.Site:
+    def _site(
+        self,
+        house: OpenHouse,
+        observer: RequestObserver,
+        metrics: Metrics,
+        own_url: str,
+        worker: Worker | None,
+    ) -> site.Site:
         base_url = self.settings.public_url or own_url
         api_url = base_url + PREFIX
         secret = secret_key(self.settings)
@@ -97,6 +112,7 @@ class Serving:
                 openapi=msgspec.json.encode(openapi.document(ENDPOINTS, api_url, __version__)),
                 reference=reference.page(ENDPOINTS, api_url, __version__),
                 metrics=metrics.render if self.settings.metrics == "on" else None,
+                delivers=None if worker is None else worker.is_working,
             ),
         )
 
@@ -112,11 +128,6 @@ def limiter_of(settings: Settings, house: OpenHouse) -> RateLimiter | None:
     if settings.rate_limit is None:
         return None
     return RateLimiter(house.store, system_clock, settings.rate_limit)
-
-
-def derived(secret: bytes, purpose: str) -> bytes:
-    """One key for each purpose, so that what is signed for one means nothing to another."""
-    return hmac.digest(secret, f"deskwire {purpose}".encode(), "sha256")
 
 
 def metrics_of(store: SqliteStore | PostgresStore, metrics: Metrics) -> Metrics:
