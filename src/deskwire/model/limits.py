@@ -120,6 +120,13 @@ DELIVERY_LOGS_SHOWN_MOST = 100
 DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 DELIVERY_ERROR_CHARACTERS = 500
 
+# Of what `deskwire listen` and `deskwire verify` take, and of what the former shows and remembers.
+RECEIVED_BODY_MAX_BYTES = 4 * 1024 * 1024
+RECEIVED_BODY_SHOWN_LINES = 100
+RECEIVED_BODY_SHOWN_CHARACTERS = 2_000
+RECEIVED_EVENTS_REMEMBERED = 10_000
+RECEIVER_CONNECTIONS = 64
+
 CYCLE_ATTEMPTS = 3
 # Before the second attempt of a cycle, and before the third.
 CYCLE_WAITS_S = (1.0, 2.0)
