@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -53,10 +53,9 @@ class Listening:
     def told(self) -> Any:
         return json.loads(self.line())
 
-    def post(self, body: bytes = BODY, **headers: str) -> http.client.HTTPResponse:
+    def post(self, body: bytes = BODY, headers: Mapping[str, str] = {}) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request("POST", "/hook", body, named)
+        connection.request("POST", "/hook", body, dict(headers))
         answer = connection.getresponse()
         connection.close()
         return answer
@@ -91,8 +90,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 def test_a_signed_delivery_is_told_as_one_json_object_a_line(start: Start, tmp_path: Path) -> None:
     listening = start("--secret", SECRET, "--json")
-    signed = {"x_webhook_signature": sign(SECRET, BODY), "x_webhook_timestamp": "1772703671"}
-    assert listening.post(**signed).status == 200
+    signed = {"X-Webhook-Signature": sign(SECRET, BODY), "X-Webhook-Timestamp": "1772703671"}
+    assert listening.post(headers=signed).status == 200
     first = listening.told()
     assert first["received_at"].endswith("Z")
     assert first["attempted_at"] == "2026-03-05T09:41:11.000000Z"
@@ -105,7 +104,7 @@ def test_a_signed_delivery_is_told_as_one_json_object_a_line(start: Start, tmp_p
         "answered": 200,
     }
     assert (first["kind"], first["event_id"], first["body"]) == ("message.created", "m", EVENT)
-    listening.post(BODY + b" ", **signed)
+    listening.post(BODY + b" ", signed)
     second = listening.told()
     assert (second["signature"], second["seen_before"]) == ("invalid", True)
     assert listening.end() == (0, "", "")
@@ -115,7 +114,7 @@ def test_a_signed_delivery_is_told_as_one_json_object_a_line(start: Start, tmp_p
 def test_a_person_reads_a_block(start: Start) -> None:
     listening = start("--secret", SECRET)
     assert listening.url.startswith("http://127.0.0.1:")
-    listening.post(x_webhook_signature=sign(SECRET, BODY))
+    listening.post(headers={"X-Webhook-Signature": sign(SECRET, BODY)})
     block = [listening.line() for _ in range(9)]
     assert block[0].endswith("  POST /hook")
     assert "  kind       message.created" in block
@@ -127,9 +126,9 @@ def test_a_person_reads_a_block(start: Start) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_as_done_though_clients_are_connected(start: Start, number: int) -> None:
     listening = start("--delay", "1d", "--json")
-    with listening.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"), listening.connect():
-        with listening.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"):
-            assert listening.end(number) == (0, "", "")
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+    with listening.connect(), listening.connect(head % 9), listening.connect(head % 0):
+        assert listening.end(number) == (0, "", "")
 
 
 def test_a_port_that_is_taken_is_a_failure(deskwire: Deskwire) -> None:
@@ -221,9 +220,7 @@ def test_a_body_in_chunks_is_put_together_and_one_that_asks_first_is_welcome(sta
     head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
     with listening.connect(head) as connection:
         assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
-        connection.sendall(
-            b"2\r\n[1\r\n2\r\n2]\r\n0\r\n\r\n".replace(b"2]", b",2]").replace(b"2\r\n,", b"3\r\n,")
-        )
+        connection.sendall(b"2\r\n[1\r\n3\r\n,2]\r\n0\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
     assert listening.told()["body"] == [1, 2]
 
@@ -235,7 +232,7 @@ def test_a_body_in_chunks_is_put_together_and_one_that_asks_first_is_welcome(sta
         (b"NOT HTTP AT ALL\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-        (b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n" % (b"x" * REQUEST_HEAD_MAX_BYTES), 431),
+        (b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n" % (b"x" * 16 * REQUEST_HEAD_MAX_BYTES), 431),
         (b"GET / HTTP/1.1\r\n%b" % (b"a: b\r\n" * 200), 431),
         (
             b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n"

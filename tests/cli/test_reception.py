@@ -28,8 +28,8 @@ def request(body: bytes = b"", **headers: str) -> Request:
     return Request(NOW, "POST", "/hook?a=1", named, body)
 
 
-def received(body: bytes, *secrets: str, answered: int | None = 200, **headers: str) -> Reception:
-    return Receptionist(secrets).receive(request(body, **headers), answered)
+def received(body: bytes, *secrets: str, **headers: str) -> Reception:
+    return Receptionist(secrets).receive(request(body, **headers), 200)
 
 
 def bytes_of(event: Any) -> bytes:
