@@ -29,7 +29,7 @@ from deskwire.model.events import (
 )
 from deskwire.model.moments import Moment
 from deskwire.model.people import show_member
-from deskwire.model.received_events import ChannelEvent, ContactEvent, MessageEvent
+from deskwire.model.received_events import ChannelEvent, ChannelEventKind, ContactEvent, MessageEvent
 from deskwire.model.signatures import sign
 
 # What signs the examples; a real one is known to its webhook alone.
@@ -58,7 +58,12 @@ REOPENED_CHANNEL = structs.replace(CLOSED_CHANNEL, status="open", updated_at=REO
 
 
 def channel_event(
-    kind: EventKind, channel: ChannelRecord, version: int, accepted_at: Moment, *, by_member: bool = True
+    kind: ChannelEventKind,
+    channel: ChannelRecord,
+    version: int,
+    accepted_at: Moment,
+    *,
+    by_member: bool = True,
 ) -> ChannelEvent:
     data = ChannelEventData(version=version)
     if by_member:

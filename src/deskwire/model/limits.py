@@ -132,6 +132,8 @@ CYCLE_ATTEMPTS = 3
 CYCLE_WAITS_S = (1.0, 2.0)
 CYCLE_S = 20.0
 ATTEMPT_S = 10.0
+# What receivers are asked to keep to, so that a slow one is not cut off.
+ANSWER_SHOULD_S = 5
 ANSWER_READ_MAX_BYTES = 64 * 1024
 # From the end of one cycle to the start of the next; the last one stands for all further ones.
 REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)

@@ -17,8 +17,11 @@ class MessageEvent(EventBody, kw_only=True):
     channel: Channel
 
 
+ChannelEventKind = Literal["channel.created", "channel.assigned", "channel.closed", "channel.reopened"]
+
+
 class ChannelEvent(EventBody, kw_only=True):
-    kind: Literal["channel.created", "channel.assigned", "channel.closed", "channel.reopened"]
+    kind: ChannelEventKind
     data: ChannelEventData
     channel: Channel
 
