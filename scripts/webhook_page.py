@@ -45,7 +45,9 @@ def numbers() -> str:
         ("e-mails about that", f"at most one in {limits.NOTICE_PAUSE_US // HOUR_US} h for a webhook"),
         ("entries of the log are kept", f"{limits.DELIVERY_LOG_LIFETIME_US // HOUR_US // 24} days"),
     ]
-    return "\n".join(["| what | how much |", "|---|---|", *(f"| {what} | {much} |" for what, much in rows), ""])
+    return "\n".join(
+        ["| what | how much |", "|---|---|", *(f"| {what} | {much} |" for what, much in rows), ""]
+    )
 
 
 def duration(seconds: int) -> str:

@@ -13,7 +13,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from deskwire.model.limits import RECEIVED_BODY_MAX_BYTES, RECEIVER_CONNECTIONS, REQUEST_HEAD_MAX_BYTES
+from deskwire.model.limits import (
+    PIPELINE_MAX_REQUESTS,
+    RECEIVED_BODY_MAX_BYTES,
+    RECEIVER_CONNECTIONS,
+    REQUEST_HEAD_MAX_BYTES,
+)
 from deskwire.model.signatures import sign
 from tests.cli.conftest import Deskwire
 from tests.cli.program import command, environment
@@ -269,6 +274,14 @@ def test_more_connections_than_it_takes_are_refused_and_harm_nobody(start: Start
     assert listening.told()["path"] == "/still"
     for connection in crowd:
         connection.close()
+
+
+def test_more_requests_at_once_than_it_keeps_end_their_connection(start: Start) -> None:
+    listening = start("--delay", "1d", "--json")
+    one = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    with listening.connect(one * (PIPELINE_MAX_REQUESTS + 2)) as connection:
+        assert connection.recv(100).startswith(b"HTTP/1.1 429 ")
+    assert listening.told()["answered"] is None
 
 
 def test_it_ends_when_nobody_reads_what_it_says(start: Start) -> None:

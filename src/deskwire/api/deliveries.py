@@ -78,7 +78,7 @@ RESPONSES: Json = {
     "2XX": {
         "description": f"The event was received. Answer within {ANSWER_SHOULD_S} seconds; do the work later."
     },
-    "429": {"description": "Too much at once: tried again, after `Retry-After` where it is given."},
-    "5XX": {"description": "The receiver failed: tried again, after `Retry-After` where it is given."},
+    "429": {"description": "Too much at once: tried again, after its `Retry-After`."},
+    "5XX": {"description": "The receiver failed: tried again; a 503 after its `Retry-After`."},
     "default": {"description": "A failure that is tried again in a later cycle. Redirects are not followed."},
 }

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 
 import click
@@ -78,20 +80,26 @@ async def receive(host: str, port: int, manners: Manners, teller: Teller) -> Non
     """Until a signal ends it."""
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[Told | Refused | None] = asyncio.Queue()
-
-    def end() -> None:
-        told.put_nowait(None)
-
-    handle(lambda *_: loop.call_soon_threadsafe(end))
     receiver = Receiver(manners, told.put_nowait)
     server = await start(host, port, lambda: Connection(receiver))
     try:
-        teller.tell_ready(url_of(server))
-        while (what := await told.get()) is not None:
-            teller.tell(what)
+        with heeding_signals(lambda: loop.call_soon_threadsafe(told.put_nowait, None)):
+            teller.tell_ready(url_of(server))
+            while (what := await told.get()) is not None:
+                teller.tell(what)
     finally:
         server.close()
         receiver.close()
+
+
+@contextmanager
+def heeding_signals(end: Callable[[], object]) -> Iterator[None]:
+    before = handle(lambda _number, _frame: end())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def start(host: str, port: int, connect: Callable[[], asyncio.Protocol]) -> asyncio.Server:

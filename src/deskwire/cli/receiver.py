@@ -152,7 +152,11 @@ class Connection(asyncio.Protocol):
             bytes(self._body),
         )
         self._waiting.append((request, self._parser.should_keep_alive()))
-        if len(self._waiting) > limits.PIPELINE_MAX_REQUESTS:
+        waiting_bytes = sum(len(one.body) for one, _ in self._waiting)
+        if (
+            len(self._waiting) > limits.PIPELINE_MAX_REQUESTS
+            or waiting_bytes > limits.RECEIVED_BODY_MAX_BYTES
+        ):
             raise Unacceptable(HTTPStatus.TOO_MANY_REQUESTS)
         if self._asked is None:
             self._take_next()
