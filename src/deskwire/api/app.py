@@ -195,18 +195,18 @@ class Api:
                 call.attempt = Attempt(
                     f"{endpoint.method} {endpoint.path}", parse_key(request.idempotency_key), raw
                 )
-        answer = await self._operate(endpoint, call)
+        answer = await self._operate(endpoint, call, request.id)
         if answer is None:
             return 204, NO_BODY, b""
         status = endpoint.status if isinstance(answer, Made) else 200
         return status, JSON, await self._enveloped(endpoint, call, answer)
 
-    async def _operate(self, endpoint: Endpoint, call: Call) -> Answer:
+    async def _operate(self, endpoint: Endpoint, call: Call, cause: str) -> Answer:
         attempt = call.attempt
         if attempt is not None:
-            return await self._store.write(lambda tx: made_once(tx, endpoint, call, attempt))
+            return await self._store.write(lambda tx: made_once(tx, endpoint, call, attempt), cause)
         if endpoint.is_write:
-            return await self._store.write(lambda tx: endpoint.operation(tx, call))
+            return await self._store.write(lambda tx: endpoint.operation(tx, call), cause)
         read = self._store.read_aside if endpoint.aside(call) else self._store.read
         return await read(lambda tx: endpoint.operation(tx, call))
 

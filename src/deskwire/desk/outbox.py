@@ -1,17 +1,43 @@
-"""Events, written in the transaction of the change that caused them; delivering them comes later."""
+"""Events, written in the transaction of the change that caused them, each with what it has to be sent to."""
 
 from msgspec import UNSET, UnsetType
-from sqlalchemy import insert
+from sqlalchemy import BigInteger, bindparam, case, insert, literal, select
 
 from deskwire.desk.identity import new_id
 from deskwire.model.channels import Channel
+from deskwire.model.deliveries import horizon
 from deskwire.model.events import EventBody, EventData, EventKind, encode_body
 from deskwire.model.people import Member
+from deskwire.model.webhooks import KIND_BITS
 from deskwire.store.statement import Statement
-from deskwire.store.tables import EVENTS
+from deskwire.store.tables import DELIVERIES, EVENTS, WEBHOOKS, IdType
 from deskwire.store.transaction import Tx
 
 INSERT = Statement(insert(EVENTS))
+IS_HELD = WEBHOOKS.c.status == "error"
+NOW = bindparam("accepted_at", type_=BigInteger())
+# What an inactive webhook misses is not kept for it; what one in error misses is, until it would be given up.
+FAN_OUT = Statement(
+    insert(DELIVERIES)
+    .from_select(
+        ["workspace_id", "webhook_id", "event_id", "order_key", "accepted_at", "due_at", "held"],
+        select(
+            WEBHOOKS.c.workspace_id,
+            WEBHOOKS.c.id,
+            bindparam("event_id", type_=IdType),
+            bindparam("order_key", type_=IdType),
+            NOW,
+            case((IS_HELD, bindparam("given_up_at", type_=BigInteger())), else_=NOW),
+            IS_HELD,
+        ).where(
+            WEBHOOKS.c.workspace_id == bindparam("workspace_id"),
+            WEBHOOKS.c.status != "inactive",
+            WEBHOOKS.c.kind_bits.op("&")(bindparam("bit", type_=BigInteger())) != literal(0),
+        ),
+        include_defaults=False,
+    )
+    .returning(DELIVERIES.c.held)
+)
 
 
 async def emit(
@@ -32,12 +58,25 @@ async def emit(
         channel=channel,
         assigned_member=assigned_member,
     )
+    id = new_id()
     await tx.run(
         INSERT,
         workspace_id=workspace_id,
-        id=new_id(),
+        id=id,
         kind=kind,
         subject_id=subject_id,
         accepted_at=tx.now,
         body=encode_body(body),
+        cause=tx.cause,
     )
+    to_send = await tx.one(
+        FAN_OUT,
+        workspace_id=workspace_id,
+        event_id=id,
+        order_key=subject_id if channel is UNSET else channel.id,
+        accepted_at=tx.now,
+        given_up_at=horizon(tx.now),
+        bit=KIND_BITS[kind],
+    )
+    if to_send is not None:
+        tx.ring()

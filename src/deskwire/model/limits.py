@@ -141,3 +141,30 @@ REQUEUE_JITTER = 0.1
 DELIVERY_HORIZON_US = 24 * 60 * 60 * 1_000_000
 DUPLICATE_WINDOW_US = 10 * 60 * 1_000_000
 NOTICE_PAUSE_US = 24 * 60 * 60 * 1_000_000
+
+# Longer than a cycle and what recording it takes; a dead worker's deliveries wait so long for another one.
+LEASE_US = 30 * 1_000_000
+# A claimed delivery that could not begin by then would not end within its lease.
+CLAIM_START_S = 8.0
+# A worker that hears of nothing looks by itself so often.
+DELIVERY_POLL_S = 0.2
+DELIVERIES_LOOKED_AT = 500
+DELIVERIES_AT_ONCE = 2560
+# Of these, how many may go to webhooks whose last delivery failed: the others must not wait for them.
+AILING_DELIVERIES_AT_ONCE = 1920
+# Requests to one webhook at once: so many at first and after it gave no answer, one more with each success.
+LANE_WINDOW_FIRST = 4
+LANE_WINDOW_MOST = 16
+# With more than this under way in all, a webhook that gave no answer yet has one at once.
+DELIVERIES_CROWDED = 512
+# Claimed for one webhook beyond those under way, so that none waits for the database.
+LANE_CLAIMS_PER_WINDOW = 4
+# Of one webhook, how many may rest between the attempts of their cycles.
+LANE_RESTING_MOST = 64
+LANES_REMEMBERED = 10_000
+# A clock that went back by more than this is taken to have been set.
+CLOCK_STEP_S = 5.0
+# Transactions of deliveries under way at once, so that requests find a connection too.
+DELIVERY_TRANSACTIONS_AT_ONCE = 6
+DELIVERY_BACK_OFF_FIRST_S = 0.1
+DELIVERY_BACK_OFF_MAX_S = 5.0

@@ -17,7 +17,7 @@ from deskwire.store import postgres_search
 from deskwire.store.clock import Clock
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Row, Statement, Value
-from deskwire.store.transaction import Tx
+from deskwire.store.transaction import Bell, Tx
 
 T = TypeVar("T")
 
@@ -78,9 +78,11 @@ class PlainConnection(asyncpg.Connection):
 
 
 class PostgresTx:
-    def __init__(self, connection: asyncpg.Connection, now: Moment) -> None:
+    def __init__(self, connection: asyncpg.Connection, now: Moment, cause: str | None = None) -> None:
         self._connection = connection
         self.now = now
+        self.cause = cause
+        self.rings = False
 
     async def one(self, statement: Statement, **values: Value) -> Row | None:
         text = statement.postgres
@@ -102,6 +104,9 @@ class PostgresTx:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
         return bool(await self._connection.fetchval("SELECT pg_try_advisory_xact_lock($1)", number))
 
+    def ring(self) -> None:
+        self.rings = True
+
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         await postgres_search.index(self._connection, subject, workspace_id, entries)
 
@@ -117,6 +122,7 @@ class PostgresTx:
 class PostgresStore:
     def __init__(self, pool: asyncpg.Pool, clock: Clock) -> None:
         self.pool = pool
+        self.bell = Bell()
         self._clock = clock
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
@@ -129,14 +135,18 @@ class PostgresStore:
     async def read_aside(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         return await self.read(operation)
 
-    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None = None) -> T:
         attempt = 1
         while True:
             has_begun = False
             try:
                 async with self._connection() as connection, connection.transaction(isolation=ISOLATION):
                     has_begun = True
-                    return await operation(PostgresTx(connection, self._clock()))
+                    tx = PostgresTx(connection, self._clock(), cause)
+                    outcome = await operation(tx)
+                if tx.rings:
+                    self.bell.ring()
+                return outcome
             except ConnectionLost:
                 # Before its BEGIN was answered nothing was done; after that, nobody knows.
                 if has_begun or attempt == ATTEMPTS:

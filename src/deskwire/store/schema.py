@@ -7,7 +7,7 @@ import asyncpg
 
 from deskwire.model.errors import Unavailable
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 LOCK_WAIT_MS = 1_000
 
 

@@ -31,7 +31,7 @@ from deskwire.store.sqlite_file import (
 )
 from deskwire.store.sqlite_groups import Figures, Groups
 from deskwire.store.sqlite_transaction import SqliteTx, perform
-from deskwire.store.transaction import Tx
+from deskwire.store.transaction import Bell, Tx
 
 T = TypeVar("T")
 
@@ -71,6 +71,10 @@ class SqliteStore:
         return self._groups.figures
 
     @property
+    def bell(self) -> Bell:
+        return self._groups.bell
+
+    @property
     def waiting(self) -> int:
         return self._groups.waiting
 
@@ -105,13 +109,13 @@ class SqliteStore:
         except AWAY as error:
             raise self._away(error) from error
 
-    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None = None) -> T:
         if self._damage is not None:
             self._next_look = 0.0
         self._look()
         if self._damage is not None:
             raise Unavailable(f"the database {self.path} is damaged; put a good copy in its place")
-        return await self._groups.write(operation)
+        return await self._groups.write(operation, cause)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Tx]:

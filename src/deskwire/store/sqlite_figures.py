@@ -19,19 +19,26 @@ def assume(connection: apsw.Connection) -> None:
     connection.execute("ANALYZE workspaces")
     connection.execute("DELETE FROM sqlite_stat4; DELETE FROM sqlite_stat1")
     tables = connection.execute(
-        "SELECT name FROM pragma_table_list "
+        "SELECT name, wr FROM pragma_table_list "
         "WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
     ).fetchall()
-    for (table,) in tables:
-        indexes = connection.execute('SELECT name, "unique" FROM pragma_index_list(?)', (table,)).fetchall()
-        for index, is_unique in indexes:
+    for table, is_index in tables:
+        indexes = connection.execute(
+            'SELECT name, "unique", origin FROM pragma_index_list(?)', (table,)
+        ).fetchall()
+        for index, is_unique, origin in indexes:
             columns = connection.execute(
                 "SELECT name FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno", (index,)
             ).fetchall()
             figures = rows_alike([str(name) for (name,) in columns], bool(is_unique))
             connection.execute(
                 "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)",
-                (table, index, " ".join(map(str, [ROWS, *figures]))),
+                # A table that is its own primary key's index lends it its name.
+                (
+                    table,
+                    table if is_index and origin == "pk" else index,
+                    " ".join(map(str, [ROWS, *figures])),
+                ),
             )
 
 

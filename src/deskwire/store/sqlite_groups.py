@@ -18,7 +18,7 @@ from deskwire.store.clock import Clock
 from deskwire.store.sqlite_file import AWAY
 from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
-from deskwire.store.transaction import Tx
+from deskwire.store.transaction import Bell, Tx
 
 T = TypeVar("T")
 
@@ -34,6 +34,7 @@ class Waiting(Generic[T]):
 
     operation: Callable[[Tx], Awaitable[T]]
     answer: asyncio.Future[T]
+    cause: str | None = None
     outcome: T | None = None
     failure: Exception | None = None
 
@@ -59,6 +60,7 @@ class Groups:
     ) -> None:
         self.connection = connection
         self.figures = Figures()
+        self.bell = Bell()
         self._clock = clock
         self._lock_wait_s = lock_wait_s
         self._has_committed = has_committed
@@ -76,9 +78,9 @@ class Groups:
         """Whether the connection is in use, be it by the committing thread."""
         return self._draining is not None
 
-    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None) -> T:
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.append(Waiting(operation, answer))
+        self._queue.append(Waiting(operation, answer, cause))
         if self._draining is None:
             self._draining = asyncio.create_task(self._drain())
         try:
@@ -102,9 +104,10 @@ class Groups:
 
     async def _commit_group(self) -> None:
         group: list[Waiting[Any]] = []
+        later = Later()
         try:
             await self._begin()
-            self._run(group)
+            self._run(group, later)
             await self._commit()
         except BaseException as error:
             # Whoever waits is told, whatever it is, and meets it there.
@@ -118,6 +121,8 @@ class Groups:
             self.figures.groups += 1
             self.figures.operations += len(group)
             answer(group)
+            if later.rings:
+                self.bell.ring()
 
     async def _begin(self) -> None:
         give_up_at = time.monotonic() + self._lock_wait_s
@@ -131,9 +136,8 @@ class Groups:
                     raise
                 await asyncio.sleep(LOCK_RETRY_S)
 
-    def _run(self, group: list[Waiting[Any]]) -> None:
+    def _run(self, group: list[Waiting[Any]], later: Later) -> None:
         now = self._clock()
-        later = Later()
         end_at = time.monotonic() + GROUP_S
         while self._queue and len(group) < GROUP_OPERATIONS and (not group or time.monotonic() < end_at):
             waiting = self._queue.popleft()
@@ -143,7 +147,7 @@ class Groups:
             mark = later.mark()
             self.connection.execute("SAVEPOINT operation")
             try:
-                waiting.outcome = perform(self.connection, waiting.operation, now, later)
+                waiting.outcome = perform(self.connection, waiting.operation, now, later, waiting.cause)
             except AWAY:
                 raise
             except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there

@@ -52,6 +52,8 @@ class Later:
 
     def __init__(self) -> None:
         self._entries: list[tuple[Subject, str, Entry]] = []
+        # Whether one of them has something to deliver.
+        self.rings = False
 
     def add(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         self._entries += [(subject, workspace_id, entry) for entry in entries]

@@ -24,11 +24,16 @@ class SqliteTx:
     """A transaction whose methods never suspend, so an operation runs from start to end in one go."""
 
     def __init__(
-        self, connection: apsw.Connection, now: Moment, later: sqlite_search.Later | None = None
+        self,
+        connection: apsw.Connection,
+        now: Moment,
+        later: sqlite_search.Later | None = None,
+        cause: str | None = None,
     ) -> None:
         self._connection = connection
         self.now = now
         self._later = later
+        self.cause = cause
 
     async def one(self, statement: Statement, **values: Value) -> Row | None:
         text = statement.sqlite
@@ -52,6 +57,10 @@ class SqliteTx:
         """Operations run one after another, so nobody else can be at it."""
         return True
 
+    def ring(self) -> None:
+        if self._later is not None:
+            self._later.rings = True
+
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         if self._later is not None and len(entries) <= FEW_ENTRIES:
             self._later.add(subject, workspace_id, entries)
@@ -72,9 +81,10 @@ def perform(
     operation: Callable[[Tx], Awaitable[T]],
     now: Moment,
     later: sqlite_search.Later | None = None,
+    cause: str | None = None,
 ) -> T:
     try:
-        return run_through(operation(SqliteTx(connection, now, later)))
+        return run_through(operation(SqliteTx(connection, now, later, cause)))
     except apsw.SQLError as error:
         # A statement of ours is refused: perhaps another database was written over this one.
         if has_schema(connection):

@@ -360,8 +360,98 @@ EVENTS = Table(
     ident("subject_id"),
     moment("accepted_at"),
     Column("body", LargeBinary, nullable=False),
+    # What caused it: the id of the request, where it was one.
+    name("cause", nullable=True),
 )
-Index("events_by_time", EVENTS.c.workspace_id, EVENTS.c.accepted_at, EVENTS.c.id)
+
+WEBHOOKS = Table(
+    "webhooks",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("id", primary_key=True),
+    name("name"),
+    name("url"),
+    name("event_filters"),
+    # The kinds of event that it takes, a bit each.
+    number("kind_bits"),
+    name("status"),
+    Column("secret", LargeBinary, nullable=False),
+    number("failure_count"),
+    moment("last_delivered_at", nullable=True),
+    name("error_message", nullable=True),
+    moment("failing_since", nullable=True),
+    moment("noticed_at", nullable=True),
+    number("last_log_id"),
+    moment("created_at"),
+    moment("updated_at"),
+    Column("document", LargeBinary, nullable=False),
+)
+
+# An event on its way to one webhook. The row is gone when it is delivered or given up.
+DELIVERIES = Table(
+    "deliveries",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("webhook_id", primary_key=True),
+    ident("event_id", primary_key=True),
+    # Whose first deliveries keep their order: the channel's, or the contact's.
+    ident("order_key"),
+    moment("accepted_at"),
+    # When to send it; while it is sent, when its holder is taken for dead; while it is held, when to give up.
+    moment("due_at"),
+    flag("held"),
+    # Whether a failure of its next cycle counts for the webhook.
+    flag("counts", default=True),
+    # Whether no attempt has failed yet.
+    flag("untried", default=True),
+    # Failed cycles so far.
+    number("cycles"),
+    ident("holder", nullable=True),
+    # One more with each claim, so that the late result of an earlier one is known.
+    number("fence"),
+    sqlite_with_rowid=False,
+)
+Index("deliveries_by_due", DELIVERIES.c.due_at, DELIVERIES.c.event_id, DELIVERIES.c.webhook_id)
+Index(
+    "deliveries_by_order",
+    DELIVERIES.c.workspace_id,
+    DELIVERIES.c.webhook_id,
+    DELIVERIES.c.order_key,
+    DELIVERIES.c.event_id,
+)
+
+DELIVERY_LOGS = Table(
+    "delivery_logs",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("webhook_id", primary_key=True),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    ident("event_id", nullable=True),
+    name("event_type"),
+    flag("success"),
+    Column("http_status", BigInteger, nullable=True),
+    name("error_message", nullable=True),
+    number("duration_ms"),
+    flag("is_test"),
+    moment("created_at"),
+    sqlite_with_rowid=False,
+)
+
+# What owners and admins are told, by e-mail and in the dashboard.
+NOTICES = Table(
+    "notices",
+    METADATA,
+    ident("workspace_id", primary_key=True),
+    ident("id", primary_key=True),
+    ident("webhook_id"),
+    name("subject"),
+    name("text"),
+    moment("created_at"),
+    # When to mail it next; without one it was mailed, or there is no way to.
+    moment("mail_due_at", nullable=True),
+    number("mail_attempts"),
+)
+Index("notices_by_mail", NOTICES.c.mail_due_at)
 
 AUDIT_ENTRIES = Table(
     "audit_entries",

@@ -1,7 +1,8 @@
 """What an operation sees of a database: a transaction with one fixed now, the same on both engines."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Protocol, TypeVar
 
 from deskwire.model.moments import Moment
@@ -16,6 +17,11 @@ class Tx(Protocol):
     @property
     def now(self) -> Moment: ...
 
+    @property
+    def cause(self) -> str | None:
+        """What the transaction is for: the id of a request, where it is one."""
+        ...
+
     async def one(self, statement: Statement, **values: Value) -> Row | None: ...
 
     async def all(self, statement: Statement, **values: Value) -> Sequence[Row]: ...
@@ -28,6 +34,10 @@ class Tx(Protocol):
 
     async def try_lock(self, name: str) -> bool:
         """Takes what has this name until the transaction ends; False, at once, where another one has it."""
+        ...
+
+    def ring(self) -> None:
+        """Rings the store's bell once this is committed: there is something to deliver."""
         ...
 
     async def index(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
@@ -45,7 +55,26 @@ class Tx(Protocol):
         ...
 
 
+class Bell:
+    """Lets one task of this process sleep until another has committed something for it."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        self._rung.set()
+
+    async def wait(self, longest_s: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(longest_s):
+                await self._rung.wait()
+        self._rung.clear()
+
+
 class Store(Protocol):
+    @property
+    def bell(self) -> Bell: ...
+
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Each statement sees what is committed when it runs; what must see one moment takes a snapshot."""
         ...
@@ -54,7 +83,7 @@ class Store(Protocol):
         """A read that may be long: on an embedded database it runs beside the event loop, not in it."""
         ...
 
-    async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T: ...
+    async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None = None) -> T: ...
 
     def snapshot(self) -> AbstractAsyncContextManager[Tx]:
         """One consistent moment for as long as it is open, whatever is written meanwhile."""

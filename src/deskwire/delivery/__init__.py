@@ -1,0 +1,1 @@
+"""The edge at which events leave: deliveries are claimed, sent to their webhooks, and recorded."""

@@ -1,0 +1,89 @@
+"""What to send for a claimed delivery, looked up anew before each attempt."""
+
+from typing import NamedTuple, cast
+
+from sqlalchemy import and_, bindparam, select
+
+from deskwire.desk.delivering.claiming import Claim
+from deskwire.model.deliveries import horizon
+from deskwire.model.events import EventKind
+from deskwire.store.statement import Statement
+from deskwire.store.tables import DELIVERIES, EVENTS, WEBHOOKS
+from deskwire.store.transaction import Tx
+
+FIND = Statement(
+    select(
+        DELIVERIES.c.fence,
+        WEBHOOKS.c.status,
+        WEBHOOKS.c.url,
+        WEBHOOKS.c.secret,
+        EVENTS.c.kind,
+        EVENTS.c.body,
+        EVENTS.c.cause,
+    )
+    .select_from(DELIVERIES)
+    .outerjoin(
+        WEBHOOKS,
+        and_(WEBHOOKS.c.workspace_id == DELIVERIES.c.workspace_id, WEBHOOKS.c.id == DELIVERIES.c.webhook_id),
+    )
+    .outerjoin(
+        EVENTS,
+        and_(EVENTS.c.workspace_id == DELIVERIES.c.workspace_id, EVENTS.c.id == DELIVERIES.c.event_id),
+    )
+    .where(
+        DELIVERIES.c.workspace_id == bindparam("workspace_id"),
+        DELIVERIES.c.webhook_id == bindparam("webhook_id"),
+        DELIVERIES.c.event_id == bindparam("event_id"),
+    )
+)
+
+
+class Ready(NamedTuple):
+    """It can be sent; the secret is sealed."""
+
+    url: str
+    secret: bytes
+    kind: EventKind
+    body: bytes
+    cause: str | None
+
+
+class Stopped(NamedTuple):
+    """Its webhook is not active: it is to be held."""
+
+
+class Useless(NamedTuple):
+    """It is too old, or its webhook was deleted: it is to be given up."""
+
+    reason: str
+
+
+class Lost(NamedTuple):
+    """Somebody else has it."""
+
+
+Prepared = Ready | Stopped | Useless | Lost
+
+
+async def prepare(tx: Tx, claim: Claim) -> Prepared:
+    row = await tx.one(
+        FIND, workspace_id=claim.workspace_id, webhook_id=claim.webhook_id, event_id=claim.event_id
+    )
+    if row is None or row[0] != claim.fence:
+        return Lost()
+    _, status, url, secret, kind, body, cause = row
+    if status is None:
+        return Useless("its webhook was deleted")
+    if kind is None:
+        return Useless("its event is no longer kept")
+    if tx.now >= horizon(claim.accepted_at):
+        return Useless("its event was accepted more than 24 hours ago")
+    if status != "active":
+        return Stopped()
+    return Ready(
+        str(url),
+        cast(bytes, secret),
+        cast(EventKind, kind),
+        cast(bytes, body),
+        cast(str | None, cause),
+    )
