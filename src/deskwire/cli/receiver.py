@@ -97,6 +97,8 @@ class Connection(asyncio.Protocol):
             request, timer = self._asked
             timer.cancel()
             self._receiver.tell(Told(request, None))
+        for request, _ in self._waiting:
+            self._receiver.tell(Told(request, None))
 
     def data_received(self, data: bytes) -> None:
         if self._transport.is_closing():
