@@ -37,7 +37,7 @@ class SqliteHouse:
         raise AssertionError("nothing is served here")
 
     def work(self, options: Mapping[str, str]) -> int:
-        raise NotImplementedError
+        raise AssertionError("nothing is delivered here")
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         raise AssertionError("nothing is migrated here")

@@ -123,6 +123,13 @@ DELIVERY_LOGS_SHOWN_MOST = 100
 DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 DELIVERY_ERROR_CHARACTERS = 500
 
+# Of what `deskwire listen` and `deskwire verify` take, and of what the former shows and remembers.
+RECEIVED_BODY_MAX_BYTES = 4 * 1024 * 1024
+RECEIVED_BODY_SHOWN_LINES = 100
+RECEIVED_BODY_SHOWN_CHARACTERS = 2_000
+RECEIVED_EVENTS_REMEMBERED = 10_000
+RECEIVER_CONNECTIONS = 64
+
 CYCLE_ATTEMPTS = 3
 # Before the second attempt of a cycle, and before the third.
 CYCLE_WAITS_S = (1.0, 2.0)
@@ -132,6 +139,8 @@ ATTEMPT_S = 10.0
 RESOLUTION_S = 5.0
 RESOLUTION_TRY_S = 1.5
 RESOLUTION_TRIES = 3
+# What receivers are asked to keep to, so that a slow one is not cut off.
+ANSWER_SHOULD_S = 5
 ANSWER_READ_MAX_BYTES = 64 * 1024
 # What may come before the body: interim answers, status line and headers.
 ANSWER_HEAD_MAX_BYTES = 64 * 1024
