@@ -113,6 +113,9 @@ REQUESTS_AT_WORK = 512
 
 WEBHOOK_NAME_CHARACTERS = 255
 WEBHOOK_URL_CHARACTERS = 2048
+WEBHOOK_PORTS = (443, 8443)
+WEBHOOK_LOWEST_FREE_PORT = 1024
+WEBHOOK_PORT_MAXIMUM = 65535
 WEBHOOK_SECRET_BYTES = 32
 WEBHOOK_FAILURES_TO_ERROR = 10
 DELIVERY_LOGS_SHOWN = 50
@@ -125,7 +128,19 @@ CYCLE_ATTEMPTS = 3
 CYCLE_WAITS_S = (1.0, 2.0)
 CYCLE_S = 20.0
 ATTEMPT_S = 10.0
+# A name that takes longer would leave no time for the rest of an attempt.
+RESOLUTION_S = 5.0
+RESOLUTION_TRY_S = 1.5
+RESOLUTION_TRIES = 3
 ANSWER_READ_MAX_BYTES = 64 * 1024
+# What may come before the body: interim answers, status line and headers.
+ANSWER_HEAD_MAX_BYTES = 64 * 1024
+ANSWER_HEADER_MAX_BYTES = 16 * 1024
+# So much of an answer is parsed at once, whatever has arrived.
+ANSWER_PIECE_BYTES = 16 * 1024
+# Shorter than receivers commonly keep an idle connection.
+CONNECTION_IDLE_S = 15.0
+RETRY_AFTER_MAXIMUM_S = 24 * 60 * 60
 # From the end of one cycle to the start of the next; the last one stands for all further ones.
 REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)
 REQUEUE_JITTER = 0.1

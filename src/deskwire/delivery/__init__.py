@@ -1,0 +1,1 @@
+"""How deliveries travel: names resolved, addresses checked, one HTTP request per attempt."""
