@@ -1,0 +1,77 @@
+"""A connection that takes no more of an answer than anybody needs, whatever the receiver sends."""
+
+import asyncio
+from typing import Any
+
+from aiohttp import ClientResponse
+from aiohttp.client_exceptions import ClientError
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http import RawResponseMessage
+from aiohttp.streams import StreamReader
+
+from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES, ANSWER_PIECE_BYTES, ANSWER_READ_MAX_BYTES
+
+
+class HeadTooLong(Exception):
+    """So much came before the body that what is sent there is no answer."""
+
+
+class BoundedConnection(ResponseHandler):
+    """aiohttp bounds each header and their number, but not interim answers, nor what nobody asked for."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.requests = 0
+        self.received_bytes = 0
+        self._body: StreamReader | None = None
+
+    def set_response_params(self, **params: Any) -> None:
+        """The start of a request, the first on this connection or a further one."""
+        self.requests += 1
+        self.received_bytes = 0
+        self._body = None
+        super().set_response_params(**params)
+
+    def data_received(self, data: bytes) -> None:
+        if len(data) <= ANSWER_PIECE_BYTES:
+            self._take(data)
+            return
+        for start in range(0, len(data), ANSWER_PIECE_BYTES):
+            self._take(data[start : start + ANSWER_PIECE_BYTES])
+
+    def _take(self, piece: bytes) -> None:
+        is_answered = self._body is not None and self._body.is_eof()
+        if is_answered and piece:
+            self._cut_off()
+            return
+        self.received_bytes += len(piece)
+        super().data_received(piece)
+        if self._body is None and self.received_bytes >= ANSWER_HEAD_MAX_BYTES and self.requests:
+            self.set_exception(HeadTooLong())
+            self._cut_off()
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        message, body = data
+        is_interim = 100 <= message.code <= 199 and message.code != 101
+        if not is_interim:
+            self._body = body
+        super().feed_data(data, size)
+
+    def _cut_off(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+
+async def read_body(response: ClientResponse) -> None:
+    """Reads to the end, so that the connection can serve again, or gives it up where the end is far.
+
+    What the body says is of no use to anybody, and neither is how it ends.
+    """
+    content, read_bytes = response.content, 0
+    try:
+        while not content.is_eof() and read_bytes < ANSWER_READ_MAX_BYTES:
+            read_bytes += len(await content.readany())
+    except (ClientError, OSError):
+        pass
+    finally:
+        response.close()
