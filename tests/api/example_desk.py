@@ -19,6 +19,7 @@ from deskwire.api.routes import PREFIX
 from deskwire.api.schemas import Json
 from deskwire.api.site import Site, pages
 from deskwire.api.table import ENDPOINTS
+from deskwire.desk.sealing import Seal
 from deskwire.desk.tokens import create_token
 from deskwire.desk.workspaces import create_workspace, put_workspace
 from deskwire.model.contact_text import contact_terms
@@ -35,8 +36,10 @@ from deskwire.store.search import Entry, Subject
 from deskwire.store.sqlite import SqliteStore
 from deskwire.store.statement import Statement, Value, upsert
 from deskwire.store.transaction import Tx
+from tests.api.desk import RECEIVERS
 
 NOW = examples.TRIED_AT
+SEAL = Seal(b"s" * 32)
 BASE_URL = f"http://desk.example{PREFIX}"
 VERSION = "1.2.3"
 SET_LAST_SEQ = Statement(
@@ -76,6 +79,8 @@ class ExampleDesk:
             cursor_key=b"k" * 32,
             links=downloads,
             observer=Silent(),
+            seal=SEAL,
+            receivers=RECEIVERS,
         )
         beside = pages(
             self.store,

@@ -1,11 +1,13 @@
-"""The secret key: as configured, or made once and kept in the data folder."""
+"""The secret key, as configured or made once and kept in the data folder, and the keys derived from it."""
 
 import fcntl
+import hmac
 import os
 import secrets
 from pathlib import Path
 
 from deskwire.cli.house import SettingsError
+from deskwire.desk.sealing import Seal
 from deskwire.model import limits
 from deskwire.wiring.settings import Settings
 
@@ -26,6 +28,16 @@ def secret_key(settings: Settings) -> bytes:
         return _read(path) or _make(path)
     except OSError as error:
         raise SettingsError(f"the secret key cannot be kept in {path}: {error.strerror}") from error
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    """One key for each purpose, so that what is signed for one means nothing to another."""
+    return hmac.digest(secret, f"deskwire {purpose}".encode(), "sha256")
+
+
+def webhook_seal(settings: Settings) -> Seal:
+    """What webhooks' secrets are kept under."""
+    return Seal(derived(secret_key(settings), "webhook secrets"))
 
 
 def _read(path: Path) -> bytes | None:

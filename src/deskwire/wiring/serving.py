@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import hmac
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,20 +13,23 @@ from deskwire.api import openapi, reference, server, site
 from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
+from deskwire.api.endpoint import Receivers
 from deskwire.api.metrics import Metrics
 from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
+from deskwire.delivery.resolving import Names
 from deskwire.model import limits
 from deskwire.store.clock import system_clock
 from deskwire.store.postgres import PostgresStore
 from deskwire.store.sqlite import SqliteStore
 from deskwire.wiring import logs
 from deskwire.wiring.access_log import AccessLog
-from deskwire.wiring.keys import secret_key
+from deskwire.wiring.keys import derived, secret_key, webhook_seal
 from deskwire.wiring.listening import listen, url_of
 from deskwire.wiring.observing import RequestObserver
 from deskwire.wiring.opening import OpenHouse, open_house
+from deskwire.wiring.receivers import PublicReceivers
 from deskwire.wiring.settings import Address, Settings
 from deskwire.wiring.worker import Place
 
@@ -52,10 +54,14 @@ class Serving:
         logs.configure(self.settings.log)
         access_log = AccessLog(self.settings.log)
         try:
-            async with open_house(self.settings) as house:
+            async with (
+                open_house(self.settings) as house,
+                Names(limit_s=limits.REGISTRATION_LOOKUP_S) as names,
+            ):
                 metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
                 observer = RequestObserver(metrics, access_log)
-                app = self._site(house, observer, metrics, url_of(self.host, sockets))
+                receivers = PublicReceivers(self.settings.webhook_allow, names.resolve)
+                app = self._site(house, observer, metrics, receivers, url_of(self.host, sockets))
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(*GARBAGE_THRESHOLDS)
@@ -72,7 +78,14 @@ class Serving:
         finally:
             access_log.close()
 
-    def _site(self, house: OpenHouse, observer: RequestObserver, metrics: Metrics, own_url: str) -> site.Site:
+    def _site(
+        self,
+        house: OpenHouse,
+        observer: RequestObserver,
+        metrics: Metrics,
+        receivers: Receivers,
+        own_url: str,
+    ) -> site.Site:
         base_url = self.settings.public_url or own_url
         api_url = base_url + PREFIX
         secret = secret_key(self.settings)
@@ -85,6 +98,8 @@ class Serving:
             derived(secret, "cursors"),
             downloads,
             observer,
+            webhook_seal(self.settings),
+            receivers,
             self.settings.max_body,
             limiter_of(self.settings, house),
         )
@@ -112,11 +127,6 @@ def limiter_of(settings: Settings, house: OpenHouse) -> RateLimiter | None:
     if settings.rate_limit is None:
         return None
     return RateLimiter(house.store, system_clock, settings.rate_limit)
-
-
-def derived(secret: bytes, purpose: str) -> bytes:
-    """One key for each purpose, so that what is signed for one means nothing to another."""
-    return hmac.digest(secret, f"deskwire {purpose}".encode(), "sha256")
 
 
 def metrics_of(store: SqliteStore | PostgresStore, metrics: Metrics) -> Metrics:
