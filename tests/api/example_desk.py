@@ -21,6 +21,7 @@ from deskwire.api.site import Site, pages
 from deskwire.api.table import ENDPOINTS
 from deskwire.desk.sealing import Seal
 from deskwire.desk.tokens import create_token
+from deskwire.desk.webhook_rows import put_webhook
 from deskwire.desk.workspaces import create_workspace, put_workspace
 from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactTagRecord
@@ -37,6 +38,7 @@ from deskwire.store.sqlite import SqliteStore
 from deskwire.store.statement import Statement, Value, upsert
 from deskwire.store.transaction import Tx
 from tests.api.desk import RECEIVERS
+from tests.api.webhooks import PUT_LOG
 
 NOW = examples.TRIED_AT
 SEAL = Seal(b"s" * 32)
@@ -162,6 +164,10 @@ async def fill(tx: Tx) -> tuple[str, str]:
     await put(tx, kinds.WORKFLOWS, mine, examples.WORKFLOW)
     await put(tx, kinds.AI_AGENTS, mine, examples.AI_AGENT)
     await put(tx, kinds.VOICE_CALLS, mine, examples.VOICE_CALL)
+    await put_webhook(tx, mine, examples.WEBHOOK)
+    for entry in examples.DELIVERY_LOG:
+        values = msgspec.structs.asdict(entry) | {"error_message": entry.error_message or None}
+        await tx.run(PUT_LOG, workspace_id=mine, event_id=None, is_test=False, **values)
     await link(tx, mine)
     await index(tx, mine)
     everything = await create_token(tx, mine, "everything", list(SCOPES), None)
