@@ -14,6 +14,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
 from deskwire.api.endpoint import Answers, Endpoint
 from deskwire.api.envelope import FailureEnvelope
+from deskwire.api.event_examples import BODIES
 from deskwire.api.examples import EXAMPLES, IDS, MEMBER, SHOWN, body_of, parameters_of
 from deskwire.api.failures import WHEN, codes_of
 from deskwire.api.openapi import document
@@ -23,8 +24,10 @@ from deskwire.api.statuses import STATUSES
 from deskwire.api.subjects import SUBJECTS, subject_of
 from deskwire.api.table import ENDPOINTS
 from deskwire.model.errors import Code
+from deskwire.model.events import EventKind, encode_body
 from deskwire.model.limits import CHANNEL_TAGS, CONTACT_TAGS, MAX_BODY_BYTES
 from deskwire.model.moments import decode_moment
+from deskwire.model.received_events import read_event
 from tests.api.example_desk import BASE_URL, VERSION, Answer, ExampleDesk
 
 DOCUMENT = document(ENDPOINTS, BASE_URL, VERSION)
@@ -218,7 +221,7 @@ def test_a_page_that_ends_must_not_have_a_next_cursor() -> None:
     assert not meta.is_valid({"has_more": False, "next_cursor": "x"})
 
 
-def test_null_is_allowed_for_business_hours_alone() -> None:
+def test_null_is_allowed_for_business_hours_and_for_nobody_assigned_alone() -> None:
     schemas = DOCUMENT["components"]["schemas"].items()
     allowing = [
         (name, key)
@@ -226,7 +229,38 @@ def test_null_is_allowed_for_business_hours_alone() -> None:
         for key, value in schema.get("properties", {}).items()
         if value is not False and any(part.get("type") == "null" for part in parts(value))
     ]
-    assert allowing == [("BusinessHours", "business_hours")]
+    assert sorted(allowing) == [
+        ("BusinessHours", "business_hours"),
+        *((f"{name}Event", "assigned_member") for name in ("Channel", "Contact", "Message")),
+    ]
+
+
+def test_every_kind_of_event_has_a_delivery() -> None:
+    assert set(DOCUMENT["webhooks"]) == set(get_args(EventKind)) == set(BODIES)
+    names = [delivery["post"]["operationId"] for delivery in DOCUMENT["webhooks"].values()]
+    assert len(set(names)) == len(names) and all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize("kind", DOCUMENT["webhooks"])
+def test_the_example_of_a_delivery_fits_its_schema_and_no_other_kind_does(kind: EventKind) -> None:
+    content = content_of(DOCUMENT["webhooks"][kind]["post"]["requestBody"])
+    assert content["example"] == msgspec.json.decode(BODIES[kind])
+    validator(content["schema"]).validate(content["example"])
+    for other in BODIES.keys() - {kind}:
+        assert not validator(content["schema"]).is_valid(msgspec.json.decode(BODIES[other]))
+
+
+@pytest.mark.parametrize("kind", DOCUMENT["webhooks"])
+def test_the_example_of_a_delivery_reads_back_as_what_it_was(kind: EventKind) -> None:
+    assert encode_body(read_event(BODIES[kind])) == BODIES[kind]
+
+
+def test_a_delivery_is_secured_by_its_signature() -> None:
+    schemes = DOCUMENT["components"]["securitySchemes"]
+    for delivery in DOCUMENT["webhooks"].values():
+        [(name, scopes)] = delivery["post"]["security"][0].items()
+        assert (schemes[name]["name"], scopes) == ("X-Webhook-Signature", [])
+        assert [resolved(one)["name"] for one in delivery["post"]["parameters"]] == ["X-Webhook-Timestamp"]
 
 
 def test_every_code_has_a_sentence_and_a_status() -> None:

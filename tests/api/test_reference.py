@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from deskwire.api.endpoint import Endpoint
+from deskwire.api.event_examples import EVENT_EXAMPLES
 from deskwire.api.failures import codes_of
 from deskwire.api.html import VOID, coloured, element, prose
 from deskwire.api.openapi import document
@@ -124,6 +125,12 @@ def test_every_operation_is_in_the_contents(read: Reader) -> None:
     listed = read.words["contents"]
     for endpoint in ENDPOINTS:
         assert f"{endpoint.method} {endpoint.summary}" in listed
+
+
+def test_every_kind_of_event_is_told_with_its_example(read: Reader) -> None:
+    for kind, example in EVENT_EXAMPLES.items():
+        assert kind in read.words["contents"]
+        assert json.dumps(example, indent=2, ensure_ascii=False) in read.words[f"event-{kind}"]
 
 
 def test_every_scope_and_every_resource_is_on_the_page(read: Reader) -> None:

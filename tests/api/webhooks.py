@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import insert
 
 from deskwire.desk.webhook_rows import load_webhook, put_webhook
-from deskwire.desk.webhooks import seal_owner
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store.statement import Statement, Value
 from deskwire.store.tables import DELIVERIES, DELIVERY_LOGS
@@ -27,7 +26,7 @@ def add_webhook(desk: Desk, **fields: Any) -> str:
     webhook = WebhookRecord(
         **{
             "id": id,
-            "secret": desk.house.seal.seal(SECRET.encode(), seal_owner(id)),
+            "secret": desk.house.seal.seal(SECRET.encode(), id),
             "created_at": NEW_YEAR,
             "updated_at": NEW_YEAR,
             **given,

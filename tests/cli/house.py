@@ -36,6 +36,9 @@ class SqliteHouse:
     ) -> int:
         raise AssertionError("nothing is served here")
 
+    def work(self, options: Mapping[str, str]) -> int:
+        raise AssertionError("nothing is delivered here")
+
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         raise AssertionError("nothing is migrated here")
 

@@ -34,6 +34,10 @@ class ToldHouse:
         self.tell(("serve", options, host, port, demo, workers, delivery))
         return 0
 
+    def work(self, options: Mapping[str, str]) -> int:
+        self.tell(("work", options))
+        return 0
+
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         self.tell(("migrate", options, check))
         return self.was_behind
@@ -67,7 +71,12 @@ def test_serve_hands_its_options_and_the_settings_to_the_house(house: ToldHouse,
     assert house.told == [("serve", {"data-dir": "d", "max-body": "1MiB"}, "::1", 0, True, 3, False)]
 
 
-def test_only_serve_takes_every_setting(deskwire: Deskwire) -> None:
+def test_worker_hands_its_settings_to_the_house(house: ToldHouse, deskwire: Deskwire) -> None:
+    assert deskwire("worker", "--data-dir", "d", "--smtp-url", "smtp://a").code == 0
+    assert house.told == [("work", {"data-dir": "d", "smtp-url": "smtp://a"})]
+
+
+def test_only_what_runs_on_takes_every_setting(deskwire: Deskwire) -> None:
     assert "--max-body" in deskwire("migrate", "--max-body", "1MiB").complaint
 
 

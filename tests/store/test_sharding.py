@@ -17,6 +17,10 @@ GROWING = [table for table in METADATA.sorted_tables if table not in (TOKENS, WO
 DUE = {"deliveries_by_due", "notices_by_mail"}
 # A token is looked for before its workspace is known, and is replicated, as workspaces are.
 OVER_ALL = {
+    # The worker looks for what is due everywhere; it claims by workspace.
+    "deskwire.desk.delivering.claiming.FIND_DUE",
+    "deskwire.desk.delivering.claiming.OLDEST_DUE",
+    "deskwire.desk.delivering.claiming.REDATE",
     "deskwire.desk.tokens.BY_HASH",
     "deskwire.desk.tokens.BY_ID",
     "deskwire.desk.tokens.ROTATE",

@@ -211,8 +211,9 @@ VALUES = Section(
             "query any offset is understood; a `+` must be sent as `%2B`."
         ),
         Paragraph(
-            "A key without a value is left out, not sent as `null`: test whether the key exists. The one "
-            "exception is `business_hours`, which is `null` when hours were never configured."
+            "A key without a value is left out, not sent as `null`: test whether the key exists. The "
+            "exceptions are `business_hours`, which is `null` when hours were never configured, and the "
+            "`assigned_member` of events, which is `null` when nobody is assigned."
         ),
     ),
 )

@@ -13,6 +13,7 @@ from deskwire.api.components import (
     request_id_parameter,
     security_scheme,
 )
+from deskwire.api.deliveries import SIGNED, signature_scheme, timestamp_parameter, webhooks
 from deskwire.api.endpoint import Answers, Endpoint
 from deskwire.api.envelope import FailureEnvelope
 from deskwire.api.examples import CURSOR, IDS, answer_of, body_of, parameters_of
@@ -26,6 +27,8 @@ from deskwire.api.schemas import ONLY_PAGE, SUCCESS, Json, body_schema, page_met
 from deskwire.api.statuses import STATUSES
 from deskwire.api.subjects import SUBJECTS, subject_of
 from deskwire.model.errors import Code
+from deskwire.model.received_events import EVENTS
+from deskwire.model.signatures import TIMESTAMP_HEADER
 
 FOUND = "It was there already, made by the first request."
 
@@ -33,7 +36,8 @@ FOUND = "It was there already, made by the first request."
 def document(endpoints: Sequence[Endpoint], base_url: str, version: str) -> Json:
     """The whole API; the base URL ends with the prefix of its paths."""
     codes = answered(endpoints)
-    schemas, named = schemas_of([FailureEnvelope, *(one.shows for one in endpoints if one.shows)])
+    shown = (one.shows for one in endpoints if one.shows)
+    schemas, named = schemas_of([FailureEnvelope, *shown, *EVENTS])
     paths: dict[str, Json] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation(endpoint, schemas)
@@ -54,11 +58,13 @@ def document(endpoints: Sequence[Endpoint], base_url: str, version: str) -> Json
             if subject in used
         ],
         "paths": paths,
+        "webhooks": webhooks(),
         "components": {
-            "securitySchemes": {SECURITY: security_scheme()},
+            "securitySchemes": {SECURITY: security_scheme(), SIGNED: signature_scheme()},
             "parameters": {
                 REQUEST_ID: request_id_parameter(),
                 IDEMPOTENCY_KEY: idempotency_key_parameter(),
+                TIMESTAMP_HEADER: timestamp_parameter(),
             },
             "headers": headers(),
             "responses": {code: failure_response([FAILURES[code]]) for code in shared(codes)},

@@ -1,12 +1,13 @@
 """The reference page: the OpenAPI document for people, on one page that loads nothing else."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from shlex import quote
 from typing import NamedTuple
 
 from deskwire.api.components import REQUEST_ID
+from deskwire.api.deliveries import signature_scheme, timestamp_parameter
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.failures import answered
 from deskwire.api.html import Html, code_block, coloured, element, entries, joined, prose, table
@@ -32,7 +33,7 @@ def page(endpoints: Sequence[Endpoint], base_url: str, version: str) -> bytes:
     described = document(endpoints, base_url, version)
     sections = introduction(base_url, answered(endpoints))
     operations = operations_of(described)
-    links = contents(sections, described["tags"], operations)
+    links = contents(sections, described["tags"], operations, described["webhooks"])
     main = element(
         "main",
         element(
@@ -45,6 +46,7 @@ def page(endpoints: Sequence[Endpoint], base_url: str, version: str) -> bytes:
         element("p", described["info"]["summary"], class_="lead"),
         *map(section, sections),
         *(subject(described, tag, operations) for tag in described["tags"]),
+        webhooks(described),
         resources(described),
         id="main",
     )
@@ -83,7 +85,9 @@ def top(version: str) -> tuple[Html, Html]:
     return skip, bar
 
 
-def contents(sections: Sequence[Section], tags: list[Json], operations: list[Operation]) -> Html:
+def contents(
+    sections: Sequence[Section], tags: list[Json], operations: list[Operation], events: Iterable[str]
+) -> Html:
     groups = [link_group("Guide", [link(one.id, one.title) for one in sections])]
     for tag in tags:
         named = [
@@ -91,6 +95,7 @@ def contents(sections: Sequence[Section], tags: list[Json], operations: list[Ope
             for operation in of_tag(operations, tag)
         ]
         groups.append(link_group(tag["name"], named))
+    groups.append(link_group("Webhooks", [link(f"event-{kind}", kind) for kind in events]))
     groups.append(link_group("Resources", [link("resources", "All resources and their keys")]))
     return joined(groups)
 
@@ -254,6 +259,39 @@ def body_options(operation: Json) -> list[str]:
         return []
     example = operation["requestBody"]["content"]["application/json"]["example"]
     return ['-H "Content-Type: application/json"', f"-d {quote(json.dumps(example, ensure_ascii=False))}"]
+
+
+def webhooks(described: Json) -> Html:
+    signature, timestamp = signature_scheme(), timestamp_parameter()
+    return element(
+        "section",
+        element("h2", "Webhooks"),
+        element("p", "What is posted to the address of an outbound webhook.", class_="lead"),
+        entries(
+            (element("code", part["name"]), prose(part["description"])) for part in (signature, timestamp)
+        ),
+        *(event(kind, path["post"]) for kind, path in described["webhooks"].items()),
+        class_="subject",
+        id="webhooks",
+    )
+
+
+def event(kind: str, delivery: Json) -> Html:
+    """A kind of event: what it tells on one side, how it looks on the other."""
+    sent = delivery["requestBody"]["content"]["application/json"]
+    return element(
+        "article",
+        element("h3", element("a", kind, href=f"#event-{kind}")),
+        element(
+            "div",
+            element("p", prose(delivery["description"])),
+            element("h4", "Body"),
+            element("p", type_of(sent["schema"]["allOf"][0])),
+            class_="told",
+        ),
+        element("div", code_block(coloured(pretty(sent["example"])), "Body"), class_="shown"),
+        id=f"event-{kind}",
+    )
 
 
 def resources(described: Json) -> Html:

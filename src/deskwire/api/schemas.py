@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from deskwire.api.bodies import Body
+from deskwire.api.event_examples import SHAPE_EXAMPLES
 from deskwire.api.examples import EXAMPLES
 from deskwire.model.moments import Moment
 
@@ -54,7 +55,7 @@ def schemas_of(types: Iterable[type]) -> tuple[dict[type, Json], dict[str, Json]
     """The schema of each type, and the named schemas that they refer to, each with an example."""
     distinct = list(dict.fromkeys(types))
     schemas, named = msgspec.json.schema_components(distinct, schema_hook=schema_of, ref_template=PATH)
-    examples = {kind.__name__: example for kind, example in EXAMPLES.items()}
+    examples = {kind.__name__: example for kind, example in EXAMPLES.items()} | dict(SHAPE_EXAMPLES)
     for name, schema in named.items():
         schema["examples"] = [examples[name]]
     return dict(zip(distinct, schemas, strict=True)), named

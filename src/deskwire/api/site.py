@@ -53,13 +53,15 @@ def pages(
     openapi: bytes,
     reference: bytes,
     metrics: Callable[[], bytes] | None,
+    delivers: Callable[[], bool] | None = None,
 ) -> ASGIApp:
+    """`delivers` says whether the delivery worker of this process works, if it has one."""
     routes = [
         Route("/", redirect_to_reference),
         Route("/docs", constant(reference, "text/html; charset=utf-8", REFERENCE_HEADERS)),
         Route(OPENAPI_PATH, constant(openapi, JSON, {})),
         Route("/healthz", constant(b'{"status":"ok"}', JSON, NO_STORE)),
-        Route("/readyz", Readiness(store).answer),
+        Route("/readyz", Readiness(store, delivers).answer),
         Route("/attachments/{workspace_id}/{attachment_id}", downloads.download),
     ]
     if metrics is not None:
@@ -113,10 +115,12 @@ async def redirect_to_reference(_request: Request) -> Response:
 
 
 class Readiness:
-    """Ready is who can answer: the database is reachable and has the schema that this version speaks."""
+    """Ready is who can answer: the database is reachable and has the schema that this version speaks, and
+    the delivery worker, where one should, runs."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, delivers: Callable[[], bool] | None) -> None:
         self._store = store
+        self._delivers = delivers
 
     async def answer(self, _request: Request) -> Response:
         try:
@@ -125,6 +129,8 @@ class Readiness:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is why this process is not ready
             log.warning("not ready", reason=str(error))
             problem = "the database is not reachable"
+        if problem is None and self._delivers is not None and not self._delivers():
+            problem = "the delivery worker does not run"
         if problem is None:
             return Response(b'{"status":"ready"}', media_type=JSON, headers=NO_STORE)
         return failed(DeskError("UNAVAILABLE", problem))

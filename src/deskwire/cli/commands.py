@@ -8,7 +8,19 @@ import deskwire
 from deskwire.cli.command import Group, command, current_session, flag, group, option, required
 from deskwire.cli.completion import PROGRAM, SHELLS, print_script
 from deskwire.cli.house import Option
-from deskwire.cli.parameters import COUNT, DURATION, EMAIL, FILE, ID, NAME, PORT, SCOPE
+from deskwire.cli.parameters import (
+    COUNT,
+    DURATION,
+    EMAIL,
+    FILE,
+    ID,
+    NAME,
+    PORT,
+    SCOPE,
+    SECRET,
+    STATUS,
+    TEXT,
+)
 from deskwire.model.limits import AUDIT_ENTRIES_SHOWN, DELIVERY_LOGS_SHOWN
 from deskwire.model.scopes import SCOPES
 
@@ -27,6 +39,7 @@ def build_commands(settings: Sequence[Option]) -> Group:
         group("contact", "Merge contacts.", *contact_commands(place)),
         group("webhook", "Look after outbound webhooks.", *webhook_commands(place)),
         *record_commands(place),
+        *receiver_commands(),
         completion_command(),
         params=[flag("--traceback", "Show where an unexpected error came from."), version_option()],
         callback=remember_traceback,
@@ -43,6 +56,12 @@ def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Ite
         flag("--demo", "Serve a demo workspace, in a data folder of its own."),
         option("--workers", COUNT, "How many processes answer requests.", 1),
         flag("--no-delivery", "Answer requests only; webhooks are sent by other processes."),
+        settings=settings,
+    )
+    yield command(
+        "worker",
+        "serving:work",
+        "Deliver webhooks, and nothing else; any number of workers share one PostgreSQL.",
         settings=settings,
     )
     yield command(
@@ -188,6 +207,41 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
         "checking:check_database",
         "Look the database over: recomputes every derived value, prints a line for each that differs.",
         settings=place,
+    )
+
+
+def receiver_commands() -> Iterator[click.Command]:
+    """For those who receive webhooks: they need no data and no settings."""
+    yield command(
+        "listen",
+        "listening:listen",
+        "Receive webhooks here: each request is verified, shown and answered, badly if wanted.",
+        option("--host", click.STRING, "The address to listen on.", "127.0.0.1"),
+        option("--port", PORT, "The port; 0 for any that is free.", 9000),
+        click.Option(
+            ["--secret"],
+            type=SECRET,
+            multiple=True,
+            metavar="HEX",
+            help="The webhook's secret. Give it again for a second one, as during a rotation.",
+        ),
+        option("--status", STATUS, "The status of the answers. Without: 200, or 503 with --fail-first."),
+        option("--delay", DURATION, "How long to wait before answering, such as 5s."),
+        option("--retry-after", DURATION, "What the answers' Retry-After asks for, such as 30s."),
+        flag("--drop", "Close the connection without an answer."),
+        option("--fail-first", COUNT, "Misbehave so many times only; then answer 200 at once."),
+        flag("--json", "Print one JSON object a line: where it listens, then each request."),
+        settings=(),
+    )
+    yield command(
+        "verify",
+        "verifying:verify",
+        "Check the signature of a webhook delivery: FILE holds the body as received, - is standard input.",
+        click.Argument(["file"], type=FILE),
+        required("--secret", TEXT, "The webhook's secret."),
+        required("--signature", TEXT, "What the header X-Webhook-Signature held."),
+        JSON,
+        settings=(),
     )
 
 

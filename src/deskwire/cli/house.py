@@ -51,6 +51,10 @@ class House(Protocol):
         """Answers the exit code."""
         ...
 
+    def work(self, options: Mapping[str, str]) -> int:
+        """Delivers; answers the exit code."""
+        ...
+
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         """True when the database was behind; with `check` it still is."""
         ...

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 RETRY_S = 0.01
-ENDED_BY_SIGNALS = frozenset({"serve", "worker"})
+ENDED_BY_SIGNALS = frozenset({"serve", "worker", "listen"})
 
 
 class Interrupted(KeyboardInterrupt):

@@ -10,7 +10,7 @@ import click
 from deskwire.model.durations import parse_duration
 from deskwire.model.emails import parse_email
 from deskwire.model.ids import parse_id
-from deskwire.model.limits import NAME_CHARACTERS
+from deskwire.model.limits import NAME_CHARACTERS, WEBHOOK_SECRET_BYTES
 from deskwire.model.scopes import SCOPES
 
 
@@ -43,6 +43,22 @@ def _name(text: str) -> str:
     return text
 
 
+def _secret(text: str) -> str:
+    if not _SECRET.fullmatch(text):
+        raise ValueError(
+            f"must be the {2 * WEBHOOK_SECRET_BYTES} hexadecimal digits that the webhook came with"
+        )
+    return text
+
+
+def _text(text: str) -> str:
+    if _UNDECODED.search(text):
+        raise ValueError("must be UTF-8 text")
+    return text
+
+
+_SECRET = re.compile(f"[0-9a-fA-F]{{{2 * WEBHOOK_SECRET_BYTES}}}")
+_UNDECODED = re.compile("[\ud800-\udfff]")
 # Controls, line separators, and the surrogates that stand for bytes which are no UTF-8.
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -50,7 +66,10 @@ ID = Parsed("uuid", _id)
 NAME = Parsed("text", _name)
 EMAIL = Parsed("e-mail", parse_email)
 DURATION = Parsed("duration", parse_duration)
+SECRET = Parsed("secret", _secret)
+TEXT = Parsed("text", _text)
 SCOPE = click.Choice(list(SCOPES))
+STATUS = click.IntRange(200, 599)
 PORT = click.IntRange(0, 65535)
 COUNT = click.IntRange(min=1)
 # A file that is missing is a failure and no wrong usage, so it is not looked for here.

@@ -1,4 +1,4 @@
-"""Running the API, and bringing the database to this version."""
+"""Running the API and the delivery worker, and bringing the database to this version."""
 
 import click
 
@@ -12,6 +12,10 @@ def serve(
     return invocation.house.serve(
         invocation.options, host=host, port=port, demo=demo, workers=workers, delivery=not no_delivery
     )
+
+
+def work(invocation: Invocation) -> int:
+    return invocation.house.work(invocation.options)
 
 
 def migrate(invocation: Invocation, *, check: bool) -> int:

@@ -1,1 +1,1 @@
-"""How deliveries travel: names resolved, addresses checked, one HTTP request per attempt."""
+"""The edge at which events leave: deliveries are claimed, sent to their webhooks, and recorded."""

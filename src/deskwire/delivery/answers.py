@@ -1,6 +1,7 @@
 """A connection that takes no more of an answer than anybody needs, whatever the receiver sends."""
 
 import asyncio
+import re
 from typing import Any
 
 from aiohttp import ClientResponse
@@ -10,6 +11,9 @@ from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
 
 from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES, ANSWER_PIECE_BYTES, ANSWER_READ_MAX_BYTES
+
+END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+LONGEST_END_OF_HEAD = 4
 
 
 class HeadTooLong(Exception):
@@ -24,12 +28,14 @@ class BoundedConnection(ResponseHandler):
         self.requests = 0
         self.received_bytes = 0
         self._body: StreamReader | None = None
+        self._end_of_last = b""
 
     def set_response_params(self, **params: Any) -> None:
         """The start of a request, the first on this connection or a further one."""
         self.requests += 1
         self.received_bytes = 0
         self._body = None
+        self._end_of_last = b""
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
@@ -40,10 +46,32 @@ class BoundedConnection(ResponseHandler):
             self._take(data[start : start + ANSWER_PIECE_BYTES])
 
     def _take(self, piece: bytes) -> None:
-        is_answered = self._body is not None and self._body.is_eof()
-        if is_answered and piece:
+        while self._body is None and (end := self._end_of_head(piece)):
+            self._parse(piece[:end])
+            piece = piece[end:]
+            if not piece:
+                return
+        if self._body is not None and self._body.is_eof() and piece:
             self._cut_off()
-            return
+        else:
+            self._parse(piece)
+
+    def _end_of_head(self, piece: bytes) -> int:
+        """How much of the piece belongs to a head that ends in it; 0: none does.
+
+        The parser drops a head that it has read whole if what follows it in the same piece is faulty, but a
+        receiver has said what it had to say by then.
+        """
+        text = self._end_of_last + piece
+        found = END_OF_HEAD.search(text)
+        if found is None:
+            self._end_of_last = text[-LONGEST_END_OF_HEAD + 1 :]
+            return 0
+        end = found.end() - len(self._end_of_last)
+        self._end_of_last = b""
+        return end
+
+    def _parse(self, piece: bytes) -> None:
         self.received_bytes += len(piece)
         super().data_received(piece)
         if self._body is None and self.received_bytes >= ANSWER_HEAD_MAX_BYTES and self.requests:

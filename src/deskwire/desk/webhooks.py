@@ -95,7 +95,7 @@ async def create_webhook(
         name=name,
         url=url,
         event_filters=event_filters,
-        secret=seal.seal(secret.encode(), seal_owner(id)),
+        secret=seal.seal(secret.encode(), id),
         created_at=tx.now,
         updated_at=tx.now,
     )
@@ -124,7 +124,7 @@ async def delete_webhook(tx: Tx, workspace_id: str, id: str) -> None:
 
 async def rotate_secret(tx: Tx, seal: Seal, workspace_id: str, id: str) -> bytes:
     webhook, secret = there(await lock_webhook(tx, workspace_id, id)), new_webhook_secret()
-    sealed = seal.seal(secret.encode(), seal_owner(id))
+    sealed = seal.seal(secret.encode(), id)
     await put_webhook(tx, workspace_id, replace(webhook, secret=sealed, updated_at=tx.now))
     return ENCODER.encode(RotatedSecret(id=id, secret=secret))
 
@@ -171,11 +171,6 @@ async def count_backlog(tx: Tx, workspace_id: str, webhook: WebhookRecord) -> Ba
     # What waits for a webhook that is not active is marked as held when it is due, and not sent before.
     held = held or 0 if webhook.status == "active" else count
     return Backlog(count - held, held, None if oldest is None else Moment(oldest))
-
-
-def seal_owner(id: str) -> str:
-    """What the secret is sealed for; put into the row of another webhook it cannot be opened."""
-    return f"the webhook {id}"
 
 
 async def workspace_ids(tx: Tx, workspace_id: str | None) -> list[str]:

@@ -131,6 +131,13 @@ TRIMMED_AT_ONCE = 500
 REGISTRATION_LOOKUP_S = 3.0
 DELIVERY_ERROR_CHARACTERS = 500
 
+# Of what `deskwire listen` and `deskwire verify` take, and of what the former shows and remembers.
+RECEIVED_BODY_MAX_BYTES = 4 * 1024 * 1024
+RECEIVED_BODY_SHOWN_LINES = 100
+RECEIVED_BODY_SHOWN_CHARACTERS = 2_000
+RECEIVED_EVENTS_REMEMBERED = 10_000
+RECEIVER_CONNECTIONS = 64
+
 CYCLE_ATTEMPTS = 3
 # Before the second attempt of a cycle, and before the third.
 CYCLE_WAITS_S = (1.0, 2.0)
@@ -140,6 +147,8 @@ ATTEMPT_S = 10.0
 RESOLUTION_S = 5.0
 RESOLUTION_TRY_S = 1.5
 RESOLUTION_TRIES = 3
+# What receivers are asked to keep to, so that a slow one is not cut off.
+ANSWER_SHOULD_S = 5
 ANSWER_READ_MAX_BYTES = 64 * 1024
 # What may come before the body: interim answers, status line and headers.
 ANSWER_HEAD_MAX_BYTES = 64 * 1024
@@ -166,12 +175,23 @@ DELIVERIES_LOOKED_AT = 500
 DELIVERIES_AT_ONCE = 2560
 # Of these, how many may go to webhooks whose last delivery failed: the others must not wait for them.
 AILING_DELIVERIES_AT_ONCE = 1920
-# To one webhook: one at first, more with each success, one again after a failure.
+# Requests to one webhook at once: so many at first and after it gave no answer, one more with each success.
+LANE_WINDOW_FIRST = 4
 LANE_WINDOW_MOST = 16
+# With more than this under way in all, a webhook that gave no answer yet has one at once.
+DELIVERIES_CROWDED = 512
 # Claimed for one webhook beyond those under way, so that none waits for the database.
 LANE_CLAIMS_PER_WINDOW = 4
+# Of one webhook, how many may rest between the attempts of their cycles.
+LANE_RESTING_MOST = 64
 LANES_REMEMBERED = 10_000
+# Each delivery under way holds an open file, beside those of the requests.
+OPEN_FILES = 16_384
+# A worker that has not looked for so long is taken not to run.
+DELIVERY_STALLED_S = 30.0
 # A clock that went back by more than this is taken to have been set.
 CLOCK_STEP_S = 5.0
+# Transactions of deliveries under way at once, so that requests find a connection too.
+DELIVERY_TRANSACTIONS_AT_ONCE = 6
 DELIVERY_BACK_OFF_FIRST_S = 0.1
 DELIVERY_BACK_OFF_MAX_S = 5.0

@@ -35,6 +35,10 @@ class Door:
         serve: Callable[..., int] = importlib.import_module("deskwire.wiring.running").serve
         return serve(options, host=host, port=port, demo=demo, workers=workers, delivery=delivery)
 
+    def work(self, options: Mapping[str, str]) -> int:
+        work: Callable[..., int] = importlib.import_module("deskwire.wiring.running").work
+        return work(options)
+
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         return self._house().migrate(options, check=check)
 

@@ -4,12 +4,16 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
+import uvloop
+
 from deskwire.cli.operation import run_interruptibly
 from deskwire.wiring import demonstration, logs, processes
 from deskwire.wiring.keys import secret_key
 from deskwire.wiring.opening import prepare
 from deskwire.wiring.serving import Serving
 from deskwire.wiring.settings import load_given
+from deskwire.wiring.worker import Place, obey
+from deskwire.wiring.working import Working
 
 logger = logging.getLogger("deskwire.serve")
 
@@ -42,13 +46,24 @@ def serve(
         print(f"ready on {url}{introduce(said.public_url or url)}", flush=True)
 
     processes.run(
-        Serving(said, host),
+        Serving(said, host, delivery),
         host=host,
         port=port,
         workers=workers,
         get_ready=get_ready,
         announce=announce,
     )
+    return 0
+
+
+def work(options: Mapping[str, str]) -> int:
+    """The delivery worker alone, until a signal ends it."""
+    said = load_given(options)
+    logs.configure(said.log)
+    secret_key(said)
+    asyncio.run(prepare(said))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(obey(Working(said), [], Place(), lambda: print("delivering", flush=True)))
     return 0
 
 

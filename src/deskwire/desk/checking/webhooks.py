@@ -62,7 +62,8 @@ async def check_deliveries(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
     rows = await tx.all(
         EVENTLESS, workspace_id=workspace_id, since=tx.now - EVENT_LIFETIME_US, limit=RECORD_BATCH
     )
-    for event_id, webhook_id in rows:
+    for row in rows:
+        event_id, webhook_id = map(str, row)
         yield (
             f"deliveries {webhook_id} {event_id}: event_id is {event_id} "
             "and should be the id of a row that is there"
@@ -74,7 +75,7 @@ def webhook_differences(row: Row) -> Iterator[str]:
     try:
         webhook = from_row(tuple(columns))
     except msgspec.MsgspecError as problem:
-        yield f"webhooks {columns[0]}: event_filters cannot be read ({problem})"
+        yield f"webhooks {columns[0]!s}: event_filters cannot be read ({problem})"
         return
     assert webhook is not None
     for column, kept, right in (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import BigInteger, bindparam, exists, not_, or_, select, update
+from sqlalchemy import BigInteger, bindparam, exists, not_, null, or_, select, update
 
 from deskwire.model.deliveries import LONGEST_REQUEUE_WAIT_US
 from deskwire.model.limits import LEASE_US
@@ -20,6 +20,7 @@ FIND_DUE = Statement(
     .order_by(DUE.due_at, DUE.event_id)
     .limit(bindparam("limit"))
 )
+OLDEST_DUE = Statement(select(DUE.due_at).where(DUE.due_at <= NOW).order_by(DUE.due_at).limit(1))
 EARLIER = DELIVERIES.alias("earlier")
 # The order of a channel's first deliveries: none begins while another worker has an earlier one.
 IS_TURN = or_(
@@ -32,7 +33,6 @@ IS_TURN = or_(
             EARLIER.c.event_id < DUE.event_id,
             EARLIER.c.untried,
             not_(EARLIER.c.held),
-            EARLIER.c.due_at > NOW,
             EARLIER.c.holder != bindparam("holder", type_=IdType),
         )
     ),
@@ -61,12 +61,12 @@ RELEASE = Statement(
         Among(DUE.event_id, "event_ids"),
         DUE.holder == bindparam("mine", type_=IdType),
     )
-    .values(holder=None, due_at=NOW)
+    .values(holder=null(), due_at=NOW)
 )
 REDATE = Statement(
     update(DELIVERIES)
     .where(not_(DUE.held), DUE.due_at > bindparam("latest", type_=BigInteger()))
-    .values(holder=None, due_at=NOW, fence=DUE.fence + 1)
+    .values(holder=null(), due_at=NOW, fence=DUE.fence + 1)
 )
 
 
@@ -96,6 +96,12 @@ async def find_due(tx: Tx, busy: Sequence[str], limit: int) -> list[Due]:
     """What has been due longest, but for the webhooks that are busy."""
     rows = await tx.all(FIND_DUE, now=tx.now, busy=busy, limit=limit)
     return [Due(str(row[0]), str(row[1]), str(row[2])) for row in rows]
+
+
+async def oldest_due_us(tx: Tx) -> int:
+    """For how long the one that has been due longest is waiting."""
+    row = await tx.one(OLDEST_DUE, now=tx.now)
+    return 0 if row is None else tx.now - cast(int, row[0])
 
 
 async def claim(

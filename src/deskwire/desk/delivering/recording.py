@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from msgspec.structs import replace
-from sqlalchemy import BigInteger, Boolean, bindparam, delete, insert, select, update
+from sqlalchemy import BigInteger, Boolean, bindparam, delete, insert, null, select, update
 
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.notices import post_notice
@@ -38,7 +38,7 @@ PUT_BACK = Statement(
         counts=bindparam("counts", type_=Boolean()),
         untried=bindparam("untried", type_=Boolean()),
         cycles=bindparam("cycles", type_=BigInteger()),
-        holder=None,
+        holder=null(),
     )
 )
 LOG = Statement(insert(DELIVERY_LOGS))

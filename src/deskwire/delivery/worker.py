@@ -1,0 +1,279 @@
+"""The delivery worker: what is due is claimed, prepared, sent and recorded, until it is told to stop."""
+
+import asyncio
+import logging
+import math
+import random
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Protocol
+
+from deskwire import __version__
+from deskwire.delivery.database import Database
+from deskwire.delivery.lanes import Lane, Lanes
+from deskwire.delivery.observing import Observer
+from deskwire.delivery.recorder import Recorder
+from deskwire.desk.delivering.claiming import Claim, Due, claim, find_due, oldest_due_us, redate, release
+from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless, prepare
+from deskwire.desk.delivering.recording import (
+    Attempt,
+    Ended,
+    GivenUp,
+    PutAside,
+    Result,
+    TriedInVain,
+    Verdict,
+)
+from deskwire.desk.identity import new_id
+from deskwire.desk.sealing import Seal, WrongSeal
+from deskwire.model.deliveries import Barred, Delivered, Outcome, attempt_limit_s, wait_within_cycle_s
+from deskwire.model.limits import (
+    ATTEMPT_S,
+    CLAIM_START_S,
+    CLOCK_STEP_S,
+    DELIVERIES_LOOKED_AT,
+    DELIVERY_BACK_OFF_MAX_S,
+    DELIVERY_POLL_S,
+    DELIVERY_STALLED_S,
+)
+from deskwire.model.signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
+from deskwire.store.clock import Clock
+from deskwire.store.transaction import Store
+
+SECOND_US = 1_000_000
+# Should it take longer, a lease that runs out does the same.
+GIVE_BACK_S = 2.0
+OLDEST_DUE_EVERY_S = 5.0
+USER_AGENT = f"Deskwire/{__version__}"
+
+logger = logging.getLogger("deskwire.delivery")
+
+
+class Post(Protocol):
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes, limit_s: float) -> Outcome: ...
+
+
+class Worker:
+    def __init__(
+        self,
+        store: Store,
+        post: Post,
+        seal: Seal,
+        clock: Clock,
+        observer: Observer,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.lanes = Lanes()
+        self._database = Database(store)
+        self._post = post
+        self._seal = seal
+        self._clock = clock
+        self._observer = observer
+        self._chance = chance
+        self._holder = new_id()
+        self._recorder = Recorder(self._database, observer)
+        self._deliveries: set[asyncio.Task[None]] = set()
+        self._claimed_at: dict[tuple[str, str], float] = {}
+        self._stopping = asyncio.Event()
+        self._looked_at = self._measured_at = -math.inf
+        self.oldest_due_s = 0.0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop` is set; then what travels may arrive, and the rest is left to others."""
+        claiming = asyncio.create_task(self._claim_until_stopped())
+        try:
+            await stop.wait()
+        finally:
+            self._stopping.set()
+            self._database.bell.ring()
+            # A claim under way is better known than left to its lease.
+            await asyncio.wait([claiming], timeout=GIVE_BACK_S)
+            claiming.cancel()
+            await self._finish()
+
+    def is_working(self) -> bool:
+        """Whether it has looked for work lately."""
+        return asyncio.get_running_loop().time() - self._looked_at < DELIVERY_STALLED_S
+
+    async def _finish(self) -> None:
+        """Attempts under way end within their own time; waits within cycles are cut short."""
+        for claims in self.lanes.empty():
+            await self._give_back(claims)
+        if self._deliveries:
+            await asyncio.wait(self._deliveries, timeout=ATTEMPT_S)
+        unfinished = list(self._deliveries)
+        for task in unfinished:
+            task.cancel()
+        if unfinished:
+            await asyncio.wait(unfinished)
+        self._recorder.give_up()
+        await self._recorder.finish()
+
+    async def _claim_until_stopped(self) -> None:
+        # What an earlier clock dated is looked at first.
+        drift_s = math.inf
+        while not self._stopping.is_set():
+            try:
+                last_drift_s, drift_s = drift_s, self._drift_s()
+                if drift_s < last_drift_s - CLOCK_STEP_S:
+                    await self._database.write(redate)
+                if not await self._claim_some():
+                    await self._database.bell.wait(DELIVERY_POLL_S)
+            except Exception:
+                logger.exception("claiming deliveries failed; it is tried again")
+                await asyncio.sleep(DELIVERY_BACK_OFF_MAX_S)
+
+    def _drift_s(self) -> float:
+        """How far the clock is ahead of one that nobody can set."""
+        return self._clock() / SECOND_US - asyncio.get_running_loop().time()
+
+    async def _claim_some(self) -> bool:
+        """Whether there may be more."""
+        now = asyncio.get_running_loop().time()
+        if now - self._measured_at > OLDEST_DUE_EVERY_S:
+            self.oldest_due_s = await self._database.read(oldest_due_us) / SECOND_US
+            self._measured_at = now
+        self._looked_at = now
+        room = min(self.lanes.room, DELIVERIES_LOOKED_AT)
+        if room <= 0:
+            return False
+        busy = self.lanes.full
+        due = await self._database.read(lambda tx: find_due(tx, busy, room))
+        mine = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
+        await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(mine)))
+        return len(due) == room and bool(mine)
+
+    def _by_webhook(self, due: list[Due]) -> list[tuple[str, str, list[str]]]:
+        """The events for each webhook, as far as it has room, in their order."""
+        chosen = []
+        by_webhook = sorted(due, key=lambda each: (each.workspace_id, each.webhook_id))
+        for (workspace_id, webhook_id), rows in groupby(by_webhook, key=lambda each: each[:2]):
+            ids = [row.event_id for row in rows][: self.lanes.room_of(webhook_id)]
+            if ids:
+                chosen.append((workspace_id, webhook_id, ids))
+        return chosen
+
+    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> None:
+        claims = await self._database.write(
+            lambda tx: claim(tx, self._holder, workspace_id, webhook_id, event_ids)
+        )
+        now = asyncio.get_running_loop().time()
+        for each in claims:
+            self._claimed_at[each.webhook_id, each.event_id] = now
+        if claims:
+            self._start(self.lanes.add(webhook_id, claims))
+
+    def _start(self, lane: Lane) -> None:
+        if self._stopping.is_set():
+            return
+        for each in self.lanes.start(lane):
+            task = asyncio.create_task(self._deliver(each))
+            self._deliveries.add(task)
+            task.add_done_callback(self._deliveries.discard)
+
+    async def _deliver(self, claim: Claim) -> None:
+        try:
+            if self._is_in_time(claim):
+                await self._run_cycle(claim)
+            else:
+                await self._give_back([claim])
+        except asyncio.CancelledError:
+            await self._give_back([claim])
+            raise
+        except OSError as error:
+            logger.warning("this machine cannot connect to anything just now: %s", error)
+            await self._is_stopped_within(1)
+            await self._give_back([claim])
+        except Exception:
+            # Its lease runs out, and it is due again.
+            logger.exception("delivery of event %s to webhook %s failed", claim.event_id, claim.webhook_id)
+        finally:
+            self._claimed_at.pop((claim.webhook_id, claim.event_id))
+            self._start(self.lanes.finish(claim))
+            self._database.bell.ring()
+
+    def _is_in_time(self, claim: Claim) -> bool:
+        since = self._claimed_at[claim.webhook_id, claim.event_id]
+        return asyncio.get_running_loop().time() - since < CLAIM_START_S
+
+    async def _run_cycle(self, claim: Claim) -> None:
+        loop = asyncio.get_running_loop()
+        lane = self.lanes.lane_of(claim)
+        began_at = loop.time()
+        attempts = 0
+        while True:
+            match await self._database.read(lambda tx: prepare(tx, claim)):
+                case Ready() as ready:
+                    attempts += 1
+                case other:
+                    await self._set_aside(claim, other)
+                    return
+            outcome = await self._attempt(claim, ready, attempt_limit_s(loop.time() - began_at))
+            lane.learn(outcome)
+            self._observer.attempted(claim, ready, attempts, outcome)
+            attempt = Attempt(ready.kind, self._clock(), outcome)
+            wait_s = self._wait_s(attempts, outcome, loop.time() - began_at)
+            if wait_s is None:
+                await self._record(Ended(claim, attempt, self._chance()))
+                return
+            if await self._record(TriedInVain(claim, attempt)) is Verdict.LATE:
+                return
+            lane.rest(claim)
+            self._start(lane)
+            if await self._is_stopped_within(wait_s):
+                await self._give_back([claim])
+                return
+            lane.resume(claim)
+
+    @staticmethod
+    def _wait_s(attempts: int, outcome: Outcome, elapsed_s: float) -> float | None:
+        """Before the cycle's next attempt; None when the cycle is over."""
+        if isinstance(outcome, Delivered):
+            return None
+        return wait_within_cycle_s(attempts, outcome, elapsed_s)
+
+    async def _is_stopped_within(self, wait_s: float) -> bool:
+        try:
+            async with asyncio.timeout(wait_s):
+                return await self._stopping.wait()
+        except TimeoutError:
+            return False
+
+    async def _attempt(self, claim: Claim, ready: Ready, limit_s: float) -> Outcome:
+        try:
+            secret = self._seal.open(ready.secret, claim.webhook_id).decode()
+        except WrongSeal as error:
+            return Barred(0, f"it cannot be signed: {error}")
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": USER_AGENT,
+            SIGNATURE_HEADER: sign(secret, ready.body),
+            TIMESTAMP_HEADER: str(self._clock() // SECOND_US),
+        }
+        return await self._post.send(ready.url, headers, ready.body, limit_s)
+
+    async def _set_aside(self, claim: Claim, prepared: Prepared) -> None:
+        match prepared:
+            case Stopped():
+                await self._record(PutAside(claim))
+            case Useless(reason):
+                await self._record(GivenUp(claim), reason)
+            case Lost():
+                self._observer.decided(claim, Verdict.LATE, None)
+
+    async def _record(self, result: Result, reason: str | None = None) -> Verdict:
+        verdict = await self._recorder.record(result)
+        self._observer.decided(result.claim, verdict, reason)
+        return verdict
+
+    async def _give_back(self, claims: list[Claim]) -> None:
+        """To whoever claims them next; should that fail, their lease runs out before long."""
+        first = claims[0]
+        ids = [each.event_id for each in claims]
+        try:
+            async with asyncio.timeout(GIVE_BACK_S):
+                await self._database.write(
+                    lambda tx: release(tx, self._holder, first.workspace_id, first.webhook_id, ids)
+                )
+        except TimeoutError:
+            logger.warning("%d claimed deliveries could not be given back; their leases run out", len(ids))

@@ -1,0 +1,129 @@
+"""The delivery worker and what it is built of: names, sender, seal, and what it tells."""
+
+import asyncio
+import resource
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+
+from deskwire.api.metrics import Metrics
+from deskwire.delivery.resolving import Names
+from deskwire.delivery.sending import Sender
+from deskwire.delivery.worker import Worker
+from deskwire.desk.delivering.claiming import Claim
+from deskwire.desk.delivering.preparing import Ready
+from deskwire.desk.delivering.recording import Verdict
+from deskwire.model.deliveries import Delivered, Outcome
+from deskwire.model.limits import OPEN_FILES
+from deskwire.model.webhooks import WebhookRecord
+from deskwire.store.clock import system_clock
+from deskwire.wiring.keys import webhook_seal
+from deskwire.wiring.opening import OpenHouse
+from deskwire.wiring.settings import Settings
+
+log = structlog.get_logger("deskwire.delivery")
+
+
+@asynccontextmanager
+async def open_worker(settings: Settings, house: OpenHouse, metrics: Metrics) -> AsyncIterator[Worker]:
+    allow_connections()
+    seal = webhook_seal(settings)
+    async with Names() as names, Sender(names.resolve, allow=settings.webhook_allow) as sender:
+        worker = Worker(house.store, sender, seal, system_clock, DeliveryObserver(metrics))
+        metrics.gauge(
+            "deskwire_deliveries_claimed",
+            "Deliveries that this worker has taken on.",
+            lambda: worker.lanes.claimed,
+        )
+        metrics.gauge(
+            "deskwire_delivery_lanes", "Webhooks with a delivery under way.", lambda: worker.lanes.in_use
+        )
+        metrics.gauge(
+            "deskwire_deliveries_oldest_due_seconds",
+            "For how long the oldest due delivery has been waiting.",
+            lambda: worker.oldest_due_s,
+            is_shared=True,
+        )
+        yield worker
+
+
+async def deliver(settings: Settings, house: OpenHouse, metrics: Metrics, stop: asyncio.Event) -> None:
+    async with open_worker(settings, house, metrics) as worker:
+        await worker.run(stop)
+
+
+def allow_connections() -> None:
+    """As many open files as the machine lets us have: each delivery under way holds one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class DeliveryObserver:
+    """Counts deliveries, and writes a line for each attempt and for what is not delivered in the end."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._attempts = metrics.counter("deskwire_delivery_attempts", "Requests sent to webhooks.")
+        self._failed_attempts = metrics.counter(
+            "deskwire_delivery_attempts_failed", "Requests to webhooks that failed."
+        )
+        self._stopped = metrics.counter("deskwire_webhooks_stopped", "Webhooks that were put into error.")
+        self._verdicts = {
+            Verdict.DELIVERED: metrics.counter("deskwire_deliveries_delivered", "Deliveries that arrived."),
+            Verdict.REQUEUED: metrics.counter(
+                "deskwire_deliveries_failed", "Cycles that failed and are to be tried again."
+            ),
+            Verdict.HELD: metrics.counter(
+                "deskwire_deliveries_held", "Deliveries put aside, as their webhook is not active."
+            ),
+            Verdict.DISCARDED: metrics.counter(
+                "deskwire_deliveries_discarded", "Deliveries given up after 24 hours or with their webhook."
+            ),
+            Verdict.LATE: metrics.counter(
+                "deskwire_deliveries_late", "Results refused, as another worker had taken over."
+            ),
+        }
+
+    def attempted(self, claim: Claim, ready: Ready, attempt: int, outcome: Outcome) -> None:
+        self._attempts.add()
+        said = {} if isinstance(outcome, Delivered) else {"error": outcome.error}
+        if said:
+            self._failed_attempts.add()
+        log.info(
+            "delivery attempt",
+            request_id=ready.cause,
+            workspace_id=claim.workspace_id,
+            webhook_id=claim.webhook_id,
+            event_id=claim.event_id,
+            kind=ready.kind,
+            cycle=claim.cycles + 1,
+            attempt=attempt,
+            http_status=getattr(outcome, "http_status", None),
+            duration_ms=outcome.duration_ms,
+            **said,
+        )
+
+    def decided(self, claim: Claim, verdict: Verdict, reason: str | None) -> None:
+        counter = self._verdicts.get(verdict)
+        if counter is not None:
+            counter.add()
+        if verdict in (Verdict.DISCARDED, Verdict.LATE):
+            log.warning(
+                f"delivery {verdict.value}",
+                workspace_id=claim.workspace_id,
+                webhook_id=claim.webhook_id,
+                event_id=claim.event_id,
+                reason=reason,
+            )
+
+    def stopped(self, workspace_id: str, webhook: WebhookRecord) -> None:
+        self._stopped.add()
+        log.warning(
+            "webhook stopped",
+            workspace_id=workspace_id,
+            webhook_id=webhook.id,
+            failures=webhook.failure_count,
+            error=webhook.error_message,
+        )
