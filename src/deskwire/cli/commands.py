@@ -21,7 +21,7 @@ from deskwire.cli.parameters import (
     STATUS,
     TEXT,
 )
-from deskwire.model.limits import AUDIT_ENTRIES_SHOWN
+from deskwire.model.limits import AUDIT_ENTRIES_SHOWN, DELIVERY_LOGS_SHOWN
 from deskwire.model.scopes import SCOPES
 
 # Where the data are, which every command that touches them can be told.
@@ -37,6 +37,7 @@ def build_commands(settings: Sequence[Option]) -> Group:
         group("workspace", "Make and list workspaces.", *workspace_commands(place)),
         group("token", "Issue, list, rotate and revoke access tokens.", *token_commands(place)),
         group("contact", "Merge contacts.", *contact_commands(place)),
+        group("webhook", "Look after outbound webhooks.", *webhook_commands(place)),
         *record_commands(place),
         *receiver_commands(),
         completion_command(),
@@ -128,6 +129,42 @@ def contact_commands(place: Sequence[Option]) -> Iterator[click.Command]:
         click.Argument(["keep"], type=ID),
         click.Argument(["gone"], type=ID),
         WORKSPACE,
+        JSON,
+        settings=place,
+    )
+
+
+def webhook_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "list",
+        "webhooks:show_all",
+        "List the webhooks.",
+        option("--workspace", ID, "Those of this workspace only."),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "show",
+        "webhooks:show",
+        "Show a webhook: how it fares, and what is waiting for it.",
+        WEBHOOK_ID,
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "logs",
+        "webhooks:show_logs",
+        "Read the delivery log of a webhook: an attempt a line, newest first.",
+        WEBHOOK_ID,
+        option("--limit", click.IntRange(1, 1_000_000), "How many attempts at most.", DELIVERY_LOGS_SHOWN),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "toggle",
+        "webhooks:toggle",
+        "Switch a webhook on or off: on, when it is inactive or in error; what is held for it is then sent.",
+        WEBHOOK_ID,
         JSON,
         settings=place,
     )
@@ -245,5 +282,6 @@ def version_option() -> click.Option:
 
 
 WORKSPACE = required("--workspace", ID, "The workspace's id.")
+WEBHOOK_ID = click.Argument(["id"], type=ID, metavar="ID")
 TOKEN_ID = click.Argument(["id"], type=ID, metavar="ID")
 JSON = flag("--json", "Print one JSON object.")

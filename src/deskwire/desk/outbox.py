@@ -29,11 +29,14 @@ FAN_OUT = Statement(
             NOW,
             case((IS_HELD, bindparam("given_up_at", type_=BigInteger())), else_=NOW),
             IS_HELD,
-        ).where(
+        )
+        .where(
             WEBHOOKS.c.workspace_id == bindparam("workspace_id"),
             WEBHOOKS.c.status != "inactive",
             WEBHOOKS.c.kind_bits.op("&")(bindparam("bit", type_=BigInteger())) != literal(0),
-        ),
+        )
+        # Whoever activates a webhook waits for it: or what is held for it now would be overlooked then.
+        .with_for_update(read=True, key_share=True),
         include_defaults=False,
     )
     .returning(DELIVERIES.c.held)

@@ -119,8 +119,16 @@ WEBHOOK_PORT_MAXIMUM = 65535
 WEBHOOK_SECRET_BYTES = 32
 WEBHOOK_FAILURES_TO_ERROR = 10
 DELIVERY_LOGS_SHOWN = 50
-DELIVERY_LOGS_SHOWN_MOST = 100
+# More than a webhook can have: an offset beyond it is a mistake.
+DELIVERY_LOG_OFFSET_MAXIMUM = 999_999_999
 DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
+NOTICE_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
+# Longer than it may be sent, so that nothing is still on its way when it goes.
+EVENT_LIFETIME_US = 25 * 60 * 60 * 1_000_000
+# So many expired rows go in one transaction: few enough that nobody waits for it.
+TRIMMED_AT_ONCE = 500
+# When a URL is registered, a name that takes longer counts as one that does not resolve.
+REGISTRATION_LOOKUP_S = 3.0
 DELIVERY_ERROR_CHARACTERS = 500
 
 # Of what `deskwire listen` and `deskwire verify` take, and of what the former shows and remembers.

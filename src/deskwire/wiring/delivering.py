@@ -16,12 +16,11 @@ from deskwire.delivery.worker import Worker
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.delivering.preparing import Ready
 from deskwire.desk.delivering.recording import Verdict
-from deskwire.desk.sealing import Seal
 from deskwire.model.deliveries import Delivered, Outcome
 from deskwire.model.limits import OPEN_FILES
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store.clock import system_clock
-from deskwire.wiring.keys import derived, secret_key
+from deskwire.wiring.keys import webhook_seal
 from deskwire.wiring.opening import OpenHouse
 from deskwire.wiring.settings import Settings
 
@@ -65,10 +64,6 @@ async def open_deliveries(
         )
         server = None if settings.smtp_url is None else MailServer(settings.smtp_url)
         yield Deliveries(worker, Mailing(house.store, server))
-
-
-def webhook_seal(settings: Settings) -> Seal:
-    return Seal(derived(secret_key(settings), "webhook secrets"))
 
 
 def allow_connections() -> None:

@@ -14,10 +14,12 @@ from deskwire.api import openapi, reference, server, site
 from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
+from deskwire.api.endpoint import Receivers
 from deskwire.api.metrics import Metrics
 from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
+from deskwire.delivery.resolving import Names
 from deskwire.model import limits
 from deskwire.store.clock import system_clock
 from deskwire.store.postgres import PostgresStore
@@ -25,10 +27,11 @@ from deskwire.store.sqlite import SqliteStore
 from deskwire.wiring import logs
 from deskwire.wiring.access_log import AccessLog
 from deskwire.wiring.delivering import Deliveries, open_deliveries
-from deskwire.wiring.keys import derived, secret_key
+from deskwire.wiring.keys import derived, secret_key, webhook_seal
 from deskwire.wiring.listening import listen, url_of
 from deskwire.wiring.observing import RequestObserver
 from deskwire.wiring.opening import OpenHouse, open_house
+from deskwire.wiring.receivers import PublicReceivers
 from deskwire.wiring.settings import Address, Settings
 from deskwire.wiring.worker import Place
 
@@ -54,14 +57,20 @@ class Serving:
         logs.configure(self.settings.log)
         access_log = AccessLog(self.settings.log)
         try:
-            async with open_house(self.settings) as house, AsyncExitStack() as edges:
+            async with (
+                open_house(self.settings) as house,
+                Names(limit_s=limits.REGISTRATION_LOOKUP_S) as names,
+                AsyncExitStack() as edges,
+            ):
                 metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
                 observer = RequestObserver(metrics, access_log)
+                receivers = PublicReceivers(self.settings.webhook_allow, names.resolve)
                 deliveries = None
                 if self.delivers:
                     opening = open_deliveries(self.settings, house, metrics)
                     deliveries = await edges.enter_async_context(opening)
-                app = self._site(house, observer, metrics, url_of(self.host, sockets), deliveries)
+                own_url = url_of(self.host, sockets)
+                app = self._site(house, observer, metrics, receivers, own_url, deliveries)
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(*GARBAGE_THRESHOLDS)
@@ -85,6 +94,7 @@ class Serving:
         house: OpenHouse,
         observer: RequestObserver,
         metrics: Metrics,
+        receivers: Receivers,
         own_url: str,
         deliveries: Deliveries | None,
     ) -> site.Site:
@@ -100,6 +110,8 @@ class Serving:
             derived(secret, "cursors"),
             downloads,
             observer,
+            webhook_seal(self.settings),
+            receivers,
             self.settings.max_body,
             limiter_of(self.settings, house),
         )
