@@ -19,6 +19,7 @@ DUE = {"deliveries_by_due", "notices_by_mail"}
 OVER_ALL = {
     # The worker looks for what is due everywhere; it claims by workspace.
     "deskwire.desk.delivering.claiming.FIND_DUE",
+    "deskwire.desk.notices.FIND_DUE",
     "deskwire.desk.delivering.claiming.OLDEST_DUE",
     "deskwire.desk.delivering.claiming.REDATE",
     "deskwire.desk.tokens.BY_HASH",

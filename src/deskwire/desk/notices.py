@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, cast
 
-from sqlalchemy import BigInteger, bindparam, func, insert, select, update
+from sqlalchemy import BigInteger, bindparam, func, insert, or_, select, update
 
 from deskwire.desk.identity import new_id
 from deskwire.model.limits import MAIL_LEASE_US, MAILS_AT_ONCE
@@ -41,7 +41,7 @@ RECIPIENTS = Statement(
     .where(
         MEMBERS.c.workspace_id == bindparam("workspace_id"),
         MEMBERS.c.active,
-        MEMBERS.c.role.in_(("owner", "admin")),
+        or_(MEMBERS.c.role == "owner", MEMBERS.c.role == "admin"),
     )
     .order_by(MEMBERS.c.created_at, MEMBERS.c.id)
 )
