@@ -1,5 +1,6 @@
 """A copy of an embedded database as it stands at one moment, taken while others go on reading and writing."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,8 @@ PAGES_A_STEP = 4_096
 
 def copy_sqlite(path: Path, target: Path, advance: Callable[[int, int], None]) -> list[str]:
     """Answers the keys of the attachments that the copy speaks of."""
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, "there is no database", str(path))
     try:
         source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         copy = apsw.Connection(str(target))
