@@ -7,7 +7,8 @@ import asyncpg
 
 from deskwire.model.errors import Unavailable
 from deskwire.store.migration import POSTGRES_LOCK
-from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S, ISOLATION, reason
+from deskwire.store.postgres import AWAY, ISOLATION, reason
+from deskwire.store.postgres_pooler import connect
 from deskwire.store.search import Subject
 from deskwire.store.tables import METADATA, TOKENS, WORKSPACES
 
@@ -36,7 +37,7 @@ def placements() -> Iterator[Placement]:
 async def distribute(url: str) -> list[str]:
     """The tables that were not distributed before; all of them become so, or none."""
     try:
-        connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_S)
+        connection = await connect(url)
         try:
             async with connection.transaction(isolation=ISOLATION):
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", POSTGRES_LOCK)
