@@ -1,5 +1,7 @@
 """What grows can be sharded by its workspace: its keys begin with it, and its statements name it."""
 
+from collections.abc import Callable
+
 import asyncpg
 import pytest
 from sqlalchemy import ForeignKeyConstraint, Select, Table, bindparam, delete, or_, select, update
@@ -7,14 +9,18 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.expression import BindParameter, ClauseElement
 from sqlalchemy.sql.visitors import iterate
 
+from deskwire.desk.checking import check
+from deskwire.desk.workspaces import create_workspace
 from deskwire.model.errors import Unavailable
 from deskwire.model.text import Parts
 from deskwire.store import postgres_search
-from deskwire.store.postgres import prepare
+from deskwire.store.kinds import MEMBERS
+from deskwire.store.postgres import PostgresStore, prepare
+from deskwire.store.records import find_document
 from deskwire.store.search import Entry, Subject
 from deskwire.store.sharding import distribute, placements
 from deskwire.store.tables import CHANNELS, MESSAGES, METADATA, TOKENS, WORKSPACES
-from tests.engines import PostgresServer, Run
+from tests.engines import CITUS_URL, PostgresServer, Run
 from tests.store.naming import grows, unheld
 from tests.store.statements import named_statements
 
@@ -172,6 +178,26 @@ def test_without_citus_nothing_is_distributed(run: Run, postgres_server: Postgre
     with pytest.raises(Unavailable, match="the database has no Citus") as refused:
         run(distribute(run(postgres_server.new_database())))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(not CITUS_URL, reason="DESKWIRE_TEST_CITUS_URL names no PostgreSQL with Citus")
+def test_with_citus_every_table_is_distributed_and_a_desk_works(
+    run: Run, open_citus: Callable[[], PostgresStore]
+) -> None:
+    store = open_citus()
+    workspace_id, owner_id = run(store.write(lambda tx: create_workspace(tx, "Acme", "ann@acme.test")))
+
+    async def look() -> tuple[int, list[str]]:
+        async with store.pool.acquire() as connection:
+            known = await connection.fetchval(
+                "SELECT count(*) FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid "
+                "WHERE c.relnamespace = current_schema()::regnamespace"
+            )
+        return known, [difference async for difference in check(store, lambda done, total: None)]
+
+    assert run(look()) == (len(list(placements())), [])
+    member = run(store.read(lambda tx: find_document(tx, MEMBERS, workspace_id, owner_id)))
+    assert member is not None and b"ann@acme.test" in member
 
 
 def test_what_is_distributed_already_is_left_alone(run: Run, postgres_server: PostgresServer) -> None:
