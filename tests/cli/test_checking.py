@@ -51,15 +51,15 @@ EVENT = {"kind": "contact.created", "timestamp": "1970-01-01T00:00:00.000007Z"}
             f"channel_id is {NOBODY}",
         ),
         (
-            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.born', '{CONTACT}', 7, x'7b7d')",
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.born', '{CONTACT}', 7, x'7b7d', NULL)",
             f"events {NOBODY}: kind is 'contact.born'",
         ),
         (
-            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 7, x'7b7d')",
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 7, x'7b7d', NULL)",
             f"events {NOBODY}: body cannot be read",
         ),
         (
-            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 8, BODY)",
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 8, BODY, NULL)",
             f"events {NOBODY}: accepted_at is 8 and should be 7",
         ),
     ],

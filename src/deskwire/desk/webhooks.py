@@ -3,7 +3,7 @@
 from typing import NamedTuple, cast
 
 from msgspec.structs import replace
-from sqlalchemy import BigInteger, bindparam, case, delete, false, func, or_, select, true, update
+from sqlalchemy import BigInteger, bindparam, case, delete, false, func, null, or_, select, true, update
 
 from deskwire.desk.identity import new_id, new_webhook_secret
 from deskwire.desk.reading import find_workspace
@@ -45,7 +45,7 @@ RESUME = Statement(
         cycles=0,
         counts=true(),
         untried=true(),
-        holder=None,
+        holder=null(),
         fence=DELIVERIES.c.fence + 1,
     )
 )
