@@ -21,7 +21,7 @@ def complete(deskwire: Deskwire, monkeypatch: pytest.MonkeyPatch, line: str) -> 
 @pytest.mark.parametrize(
     ("line", "answers"),
     [
-        ("deskwire wor", ["workspace"]),
+        ("deskwire works", ["workspace"]),
         ("deskwire token ", ["create", "list", "rotate", "revoke"]),
         ("deskwire serve --data", ["--data-dir", "--database-url"]),
         ("deskwire token create --scope messages:", ["messages:read", "messages:write"]),

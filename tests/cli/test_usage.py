@@ -72,8 +72,8 @@ def test_serve_hands_its_options_and_the_settings_to_the_house(house: ToldHouse,
 
 
 def test_worker_hands_its_settings_to_the_house(house: ToldHouse, deskwire: Deskwire) -> None:
-    assert deskwire("worker", "--data-dir", "d", "--smtp-url", "smtp://a").code == 0
-    assert house.told == [("work", {"data-dir": "d", "smtp-url": "smtp://a"})]
+    assert deskwire("worker", "--data-dir", "d", "--max-body", "1MiB").code == 0
+    assert house.told == [("work", {"data-dir": "d", "max-body": "1MiB"})]
 
 
 def test_only_what_runs_on_takes_every_setting(deskwire: Deskwire) -> None:

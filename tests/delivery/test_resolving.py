@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import IPv4Address, ip_address
+from typing import cast
 
 import pytest
 
@@ -32,8 +33,7 @@ class NameServer(asyncio.DatagramProtocol):
         self.asked: list[str] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.DatagramTransport)
-        self._transport = transport
+        self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         name, kind, question = read_question(data)
@@ -67,9 +67,11 @@ async def names(limit_s: float = 20.0) -> AsyncIterator[Names]:
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(NameServer, local_addr=("127.0.0.1", 0))
     port = transport.get_extra_info("sockname")[1]
-    async with Names([f"127.0.0.1:{port}"], limit_s) as made:
-        yield made
-    transport.close()
+    try:
+        async with Names([f"127.0.0.1:{port}"], limit_s) as made:
+            yield made
+    finally:
+        transport.close()
 
 
 def resolve(host: str, limit_s: float = 20.0) -> set[str]:

@@ -138,8 +138,9 @@ class Settings:
     smtp_url: str | None = _setting(
         _url("smtp", "smtps"),
         "",
-        accepts="smtp://user:password@host:port or smtps://…",
-        help="The mail server for notices. Without one they are logged and kept for the dashboard.",
+        accepts="smtp://user:password@host:port?from=address or smtps://…",
+        help="The mail server for notices; `?from=ADDRESS` says who sends them. "
+        "Without one they are logged and kept for the dashboard.",
         shown_default="none",
     )
     rate_limit: int | None = _setting(
