@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskwire.model.limits import DELIVERY_LOG_LIFETIME_US
-from deskwire.store.statement import Statement
+from deskwire.store.statement import Statement, Value
 from deskwire.store.transaction import Tx
 from tests.api.client import Answer
 from tests.api.desk import Desk
@@ -47,7 +47,7 @@ def test_a_webhook_without_attempts_has_an_empty_log(desk: Desk) -> None:
 
 def test_what_an_entry_shows(desk: Desk) -> None:
     id = add_webhook(desk, last_log_id=3)
-    failed = {"success": False, "error_message": "connection refused", "http_status": None}
+    failed: dict[str, Value] = {"success": False, "error_message": "connection refused", "http_status": None}
     add_logs(
         desk,
         [

@@ -66,7 +66,7 @@ def request(
     )
 
 
-def create(desk: Desk, key: str | None = None, **fields: object) -> Answer:
+def create(desk: Desk, key: str | None = None, **fields: Any) -> Answer:
     return request(desk, "POST", "", {**NEW, **fields}, key)
 
 
@@ -160,7 +160,7 @@ def test_what_a_webhook_shows_of_its_health(desk: Desk) -> None:
     ],
 )
 def test_what_breaks_a_rule_is_refused_with_the_field_and_the_rule(
-    desk: Desk, fields: dict[str, object], field: str, problem: str
+    desk: Desk, fields: dict[str, Any], field: str, problem: str
 ) -> None:
     id = add_webhook(desk)
     before = desk.get("/outbound-webhooks").body
