@@ -62,6 +62,14 @@ def test_every_command_that_is_run_exists(line: Sequence[str]) -> None:
     assert {each for each in arguments if each.startswith("--")} <= known
 
 
+@pytest.mark.parametrize("page", ["operations.md", "scaling.md"])
+def test_every_command_of_the_documentation_exists(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text()
+    named = set(re.findall(r"(?:^\$ |`)deskwire ([a-z]+)", text, re.MULTILINE))
+    assert named
+    assert named <= COMMANDS.keys() | {"worker"}
+
+
 def test_the_units_are_hardened_alike() -> None:
     assert len(UNITS) == 2
     served, worker = (unit.read_text().partition("\n\n[Install]")[0].split("\n\n")[-1] for unit in UNITS)
