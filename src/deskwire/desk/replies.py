@@ -63,7 +63,7 @@ async def send_reply(tx: Tx, token: Token, channel_id: str, reply: Reply) -> Sen
     seq = conversation.last_seq + 1
     row = row_of(kinds.MESSAGES, workspace_id, message, seq=seq, client_request_id=reply.client_request_id)
     await tx.run(INSERT, **row)
-    entry = Entry(message.id, message.created_at, message_terms(workspace_id, message))
+    entry = Entry(message.id, message.created_at, message_terms(workspace_id, message), is_new=True)
     await tx.index(Subject.MESSAGES, workspace_id, [entry])
     kept = await count(tx, conversation, message, seq)
     await tell(tx, conversation, kept, message, seq)

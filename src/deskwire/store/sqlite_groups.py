@@ -28,6 +28,8 @@ T = TypeVar("T")
 GROUP_OPERATIONS = 256
 # Reads wait while operations run, so a group of long ones ends early.
 GROUP_S = 0.02
+# After a group that had to run twice; failures seldom come alone.
+GROUPS_APART = 64
 LOCK_RETRY_S = 0.001
 
 
@@ -69,6 +71,7 @@ class Groups:
         self._has_committed = has_committed
         self._put_in_words = put_in_words
         self._queue: deque[Waiting[Any]] = deque()
+        self._groups_apart = 0
         self._draining: asyncio.Task[None] | None = None
         self._committer = ThreadPoolExecutor(1, "commit")
 
@@ -111,8 +114,11 @@ class Groups:
         try:
             await self._begin()
             # One that is alone may be long, and is not run twice.
-            if not self._run(group, later, apart=len(self._queue) == 1):
+            apart = self._groups_apart > 0 or len(self._queue) == 1
+            self._groups_apart = max(0, self._groups_apart - 1)
+            if not self._run(group, later, apart=apart):
                 later = self._take_back(group)
+                self._groups_apart = GROUPS_APART
                 # Who reads has waited long enough.
                 await asyncio.sleep(0)
                 await self._begin()
