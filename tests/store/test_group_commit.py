@@ -35,6 +35,12 @@ from tests.store.processes import locked, running
 LONG_S = 60
 
 
+@pytest.fixture(autouse=True)
+def patient_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, only what a test is about ends a group."""
+    monkeypatch.setattr(sqlite_groups, "GROUP_S", LONG_S)
+
+
 @contextmanager
 def disk_at_rest(store: SqliteStore) -> Iterator[None]:
     """No commit gets through until the block is left."""

@@ -26,8 +26,9 @@ from deskwire.store.transaction import Bell, Tx
 T = TypeVar("T")
 
 GROUP_OPERATIONS = 256
-# Reads wait while operations run, so a group of long ones ends early.
-GROUP_S = 0.02
+# Reads wait while operations run, so a group ends early: 20 ms gave 64 writers a tenth more replies a second,
+# and readers beside them a fourth more to wait (99 %).
+GROUP_S = 0.002
 # After a group that had to run twice; failures seldom come alone.
 GROUPS_APART = 64
 LOCK_RETRY_S = 0.001
