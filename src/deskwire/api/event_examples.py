@@ -20,7 +20,6 @@ from deskwire.api.examples import (
 from deskwire.model.channels import ChannelRecord, show_channel
 from deskwire.model.contacts import show_contact
 from deskwire.model.events import (
-    ENCODER,
     ChannelEventData,
     ContactEventData,
     EventKind,
@@ -34,6 +33,7 @@ from deskwire.model.received_events import (
     ContactEvent,
     MessageEvent,
     ReceivedEvent,
+    write_event,
 )
 from deskwire.model.signatures import sign
 
@@ -125,7 +125,7 @@ EVENTS: tuple[ReceivedEvent, ...] = (
     ),
 )
 
-BODIES: Mapping[EventKind, bytes] = {event.kind: ENCODER.encode(event) for event in EVENTS}
+BODIES: Mapping[EventKind, bytes] = {event.kind: write_event(event) for event in EVENTS}
 EVENT_EXAMPLES: Mapping[EventKind, Any] = {kind: msgspec.json.decode(body) for kind, body in BODIES.items()}
 # The types that only events show, by name; of each the first example is enough.
 SHAPE_EXAMPLES: Mapping[str, Any] = {

@@ -7,7 +7,14 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from deskwire.model.channels import Channel
-from deskwire.model.events import ChannelEventData, ContactEventData, EventData, EventKind, MessageEventData
+from deskwire.model.events import (
+    ENCODER,
+    ChannelEventData,
+    ContactEventData,
+    EventData,
+    EventKind,
+    MessageEventData,
+)
 from deskwire.model.moments import Moment, decode_moment
 from deskwire.model.people import Member
 from deskwire.model.shapes import Id
@@ -52,6 +59,10 @@ EVENT_OF: Mapping[str, type[ReceivedEvent]] = {
 
 class _Kind(msgspec.Struct):
     kind: str
+
+
+def write_event(event: ReceivedEvent) -> bytes:
+    return ENCODER.encode(event)
 
 
 def read_event(body: bytes | Raw) -> ReceivedEvent:
