@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import insert
 
 from deskwire.desk.webhook_rows import load_webhook, put_webhook
+from deskwire.model.moments import Moment
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store.statement import Statement, Value
 from deskwire.store.tables import DELIVERIES, DELIVERY_LOGS
@@ -16,13 +17,15 @@ from tests.engines import NEW_YEAR
 
 URL = "https://hooks.example.com/in"
 SECRET = "5e" * 32
+TIMES = {"created_at", "updated_at", "last_delivered_at", "failing_since", "noticed_at"}
 PUT_LOG = Statement(insert(DELIVERY_LOGS))
 PUT_DELIVERY = Statement(insert(DELIVERIES))
 
 
 def add_webhook(desk: Desk, **fields: Any) -> str:
     id = fields.pop("id", None) or new_id()
-    given = {"name": "Receiver", "url": URL, "event_filters": (), **fields}
+    times = {name: Moment(value) for name, value in fields.items() if name in TIMES and value is not None}
+    given = {"name": "Receiver", "url": URL, "event_filters": (), **fields, **times}
     webhook = WebhookRecord(
         **{
             "id": id,

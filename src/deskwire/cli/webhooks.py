@@ -43,7 +43,7 @@ def show(invocation: Invocation, *, id: str, json: bool) -> None:
             ("url", webhook.url),
             ("events", ", ".join(webhook.event_filters) or "all"),
             ("status", webhook.status),
-            ("failures", f"{webhook.failure_count:,} one after another"),
+            ("failures in a row", f"{webhook.failure_count:,}"),
             ("failing since", time_text(webhook.failing_since, "it is not failing")),
             ("last error", webhook.error_message or "none since the last success"),
             ("last delivered", time_text(webhook.last_delivered_at, "never")),

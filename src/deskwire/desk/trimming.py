@@ -15,6 +15,9 @@ from deskwire.store.tables import EVENTS, NOTICES
 from deskwire.store.transaction import Store, Tx
 from deskwire.store.whole import START
 
+# An id is no more exact than that; among those of one millisecond, the time beside it decides.
+MILLISECOND_US = 1_000
+
 # Removes up to as many rows of a workspace as it is told; answers how many it were.
 Step = Callable[[Tx, str, int], Awaitable[int]]
 
@@ -73,7 +76,7 @@ async def trim(tx: Tx, statement: Statement, workspace_id: str, lifetime_us: int
     rows = await tx.all(
         statement,
         workspace_id=workspace_id,
-        before=first_id_at(expired_at),
+        before=first_id_at(Moment(expired_at + MILLISECOND_US)),
         expired_at=expired_at,
         limit=limit,
     )
