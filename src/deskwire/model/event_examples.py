@@ -6,17 +6,6 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from deskwire.api.examples import (
-    CHANNEL,
-    CLOSED_CHANNEL,
-    CONTACT,
-    MEMBER,
-    MESSAGE,
-    NEW_CONTACT,
-    TRIED_AT,
-    WORKSPACE,
-    at,
-)
 from deskwire.model.channels import ChannelRecord, show_channel
 from deskwire.model.contacts import show_contact
 from deskwire.model.events import (
@@ -26,6 +15,17 @@ from deskwire.model.events import (
     EventKind,
     MessageEventData,
     encode_body,
+)
+from deskwire.model.example_records import (
+    CHANNEL,
+    CLOSED_CHANNEL,
+    CONTACT,
+    MEMBER,
+    MESSAGE,
+    NEW_CONTACT,
+    TRIED_AT,
+    WORKSPACE,
+    at,
 )
 from deskwire.model.moments import Moment
 from deskwire.model.people import show_member
