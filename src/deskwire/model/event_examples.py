@@ -133,3 +133,9 @@ SHAPE_EXAMPLES: Mapping[str, Any] = {
 }
 SIGNATURE: Final = sign(SECRET, BODIES["message.created"])
 ATTEMPTED_AT_S: Final = MESSAGE.created_at // 1_000_000
+
+
+def example_for(kind: EventKind, workspace_id: str, timestamp: Moment) -> bytes:
+    """The body of an example as if it had happened in this workspace at this moment."""
+    event = next(event for event in EVENTS if event.kind == kind)
+    return encode_body(structs.replace(event, workspace_id=workspace_id, timestamp=timestamp))

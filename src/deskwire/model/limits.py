@@ -163,6 +163,8 @@ REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)
 REQUEUE_JITTER = 0.1
 DELIVERY_HORIZON_US = 24 * 60 * 60 * 1_000_000
 DUPLICATE_WINDOW_US = 10 * 60 * 1_000_000
+# So many are queued again in one transaction.
+REDELIVERED_AT_ONCE = 1_000
 NOTICE_PAUSE_US = 24 * 60 * 60 * 1_000_000
 
 # Longer than a cycle and what recording it takes; a dead worker's deliveries wait so long for another one.
