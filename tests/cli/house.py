@@ -1,6 +1,5 @@
 """A real house on SQLite in one folder, for the command line's tests."""
 
-import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -40,9 +39,8 @@ class SqliteHouse:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Where webhooks may lead to, and what they may show there.
+        # Where webhooks may lead to.
         self.allow: Allow = ()
-        self.trust: ssl.SSLContext | None = None
         self.lookup: Lookup = nowhere
 
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Opened]:
@@ -50,7 +48,7 @@ class SqliteHouse:
 
     @asynccontextmanager
     async def open_messenger(self, options: Mapping[str, str]) -> AsyncIterator[Messenger]:
-        async with Sender(self.lookup, allow=self.allow, ssl_context=self.trust) as sender:
+        async with Sender(self.lookup, allow=self.allow) as sender:
             yield Messenger(self.lookup, sender, SEAL, self.allow)
 
     def serve(

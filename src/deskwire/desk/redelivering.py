@@ -163,8 +163,8 @@ async def queue_some(
     while newest > last_log_id:
         ids, newest = await look_back(tx, wish, last_log_id, newest)
         recent |= ids
-    ids = await accepted(tx, wish, wanted_kinds(webhook, wish), until, after)
-    wanted = [id for id in ids if id not in recent]
+    found = await accepted(tx, wish, wanted_kinds(webhook, wish), until, after)
+    wanted = [id for id in found if id not in recent]
     rows = await tx.all(
         AGAIN,
         workspace_id=wish.workspace_id,
@@ -176,12 +176,12 @@ async def queue_some(
     if rows:
         tx.ring()
     return Step(
-        found=len(ids),
-        last_id=ids[-1] if ids else after,
+        found=len(found),
+        last_id=found[-1] if found else after,
         queued=len(rows),
         recent=recent,
         last_log_id=webhook.last_log_id,
-        skipped=len(ids) - len(wanted),
+        skipped=len(found) - len(wanted),
         held=webhook.status == "error",
     )
 
