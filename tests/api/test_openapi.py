@@ -14,8 +14,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
 from deskwire.api.endpoint import Answers, Endpoint
 from deskwire.api.envelope import FailureEnvelope
-from deskwire.api.event_examples import BODIES
-from deskwire.api.examples import EXAMPLES, IDS, MEMBER, SHOWN, body_of, parameters_of
+from deskwire.api.examples import EXAMPLES, IDS, SHOWN, body_of, parameters_of
 from deskwire.api.failures import WHEN, codes_of
 from deskwire.api.openapi import document
 from deskwire.api.operation_ids import operation_id
@@ -24,7 +23,9 @@ from deskwire.api.statuses import STATUSES
 from deskwire.api.subjects import SUBJECTS, subject_of
 from deskwire.api.table import ENDPOINTS
 from deskwire.model.errors import Code
+from deskwire.model.event_examples import BODIES
 from deskwire.model.events import EventKind
+from deskwire.model.example_records import MEMBER
 from deskwire.model.limits import CHANNEL_TAGS, CONTACT_TAGS, MAX_BODY_BYTES
 from deskwire.model.moments import decode_moment
 from deskwire.model.received_events import read_event, write_event

@@ -30,17 +30,20 @@ class MailServer:
         self.password = None if parts.password is None else unquote(parts.password)
         self.sender = parse_qs(parts.query).get("from", [f"deskwire@{self.host}"])[0]
 
-    async def carry(self, mail: Mail) -> None:
-        """With STARTTLS wherever the server offers it."""
-        await aiosmtplib.send(
-            letter(mail, self.sender),
-            hostname=self.host,
-            port=self.port,
-            username=self.user,
-            password=self.password,
-            use_tls=self.speaks_tls,
-            timeout=MAIL_TIMEOUT_S,
-        )
+    async def carry(self, mail: Mail) -> dict[str, str]:
+        """With STARTTLS wherever the server offers it. Answers who was refused, and why: the others have it."""
+        message = letter(mail, self.sender)
+        async with asyncio.timeout(MAIL_TIMEOUT_S):
+            async with aiosmtplib.SMTP(
+                hostname=self.host,
+                port=self.port,
+                username=self.user,
+                password=self.password,
+                use_tls=self.speaks_tls,
+                timeout=MAIL_ANSWER_TIMEOUT_S,
+            ) as connection:
+                refused, _ = await connection.send_message(message)
+        return {address: f"{reply.code} {reply.message}" for address, reply in refused.items()}
 
 
 def letter(mail: Mail, sender: str) -> EmailMessage:

@@ -4,15 +4,14 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import groupby
-from typing import Protocol
 
-from deskwire import __version__
 from deskwire.delivery.database import Database
 from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.delivery.observing import Observer
 from deskwire.delivery.recorder import Recorder
+from deskwire.delivery.signing import Post, send_signed
 from deskwire.desk.delivering.claiming import Claim, Due, claim, find_due, oldest_due_us, redate, release
 from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless, prepare
 from deskwire.desk.delivering.recording import (
@@ -25,8 +24,8 @@ from deskwire.desk.delivering.recording import (
     Verdict,
 )
 from deskwire.desk.identity import new_id
-from deskwire.desk.sealing import Seal, WrongSeal
-from deskwire.model.deliveries import Barred, Delivered, Outcome, attempt_limit_s, wait_within_cycle_s
+from deskwire.desk.sealing import Seal
+from deskwire.model.deliveries import Delivered, Outcome, attempt_limit_s, wait_within_cycle_s
 from deskwire.model.limits import (
     ATTEMPT_S,
     CLAIM_START_S,
@@ -36,7 +35,6 @@ from deskwire.model.limits import (
     DELIVERY_POLL_S,
     DELIVERY_STALLED_S,
 )
-from deskwire.model.signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from deskwire.store.clock import Clock
 from deskwire.store.transaction import Store
 
@@ -44,13 +42,8 @@ SECOND_US = 1_000_000
 # Should it take longer, a lease that runs out does the same.
 GIVE_BACK_S = 2.0
 OLDEST_DUE_EVERY_S = 5.0
-USER_AGENT = f"Deskwire/{__version__}"
 
 logger = logging.getLogger("deskwire.delivery")
-
-
-class Post(Protocol):
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes, limit_s: float) -> Outcome: ...
 
 
 class Worker:
@@ -241,17 +234,16 @@ class Worker:
             return False
 
     async def _attempt(self, claim: Claim, ready: Ready, limit_s: float) -> Outcome:
-        try:
-            secret = self._seal.open(ready.secret, claim.webhook_id).decode()
-        except WrongSeal as error:
-            return Barred(0, f"it cannot be signed: {error}")
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": USER_AGENT,
-            SIGNATURE_HEADER: sign(secret, ready.body),
-            TIMESTAMP_HEADER: str(self._clock() // SECOND_US),
-        }
-        return await self._post.send(ready.url, headers, ready.body, limit_s)
+        return await send_signed(
+            self._post,
+            self._seal,
+            webhook_id=claim.webhook_id,
+            url=ready.url,
+            sealed_secret=ready.secret,
+            body=ready.body,
+            now=self._clock(),
+            limit_s=limit_s,
+        )
 
     async def _set_aside(self, claim: Claim, prepared: Prepared) -> None:
         match prepared:

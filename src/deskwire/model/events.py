@@ -1,6 +1,6 @@
 """What outbound webhooks tell of a change: the kinds of event, and the body of each."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -10,16 +10,7 @@ from deskwire.model.messages import AttachmentReference
 from deskwire.model.moments import Moment, encode_moment
 from deskwire.model.shapes import Id
 from deskwire.model.vocabulary import ContentType, SenderType
-
-EventKind = Literal[
-    "message.created",
-    "channel.created",
-    "channel.assigned",
-    "channel.closed",
-    "channel.reopened",
-    "contact.created",
-    "contact.updated",
-]
+from deskwire.model.vocabulary import EventKind as EventKind
 
 
 class MessageEventData(msgspec.Struct, kw_only=True):

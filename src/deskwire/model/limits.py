@@ -127,6 +127,10 @@ NOTICE_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 EVENT_LIFETIME_US = 25 * 60 * 60 * 1_000_000
 # So many expired rows go in one transaction: few enough that nobody waits for it.
 TRIMMED_AT_ONCE = 500
+TRIM_FIRST_S = 60.0
+TRIM_EVERY_S = 60 * 60.0
+# From one step to the next, so that others write in between.
+TRIM_PAUSE_S = 0.05
 # When a URL is registered, a name that takes longer counts as one that does not resolve.
 REGISTRATION_LOOKUP_S = 3.0
 DELIVERY_ERROR_CHARACTERS = 500
@@ -163,6 +167,8 @@ REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)
 REQUEUE_JITTER = 0.1
 DELIVERY_HORIZON_US = 24 * 60 * 60 * 1_000_000
 DUPLICATE_WINDOW_US = 10 * 60 * 1_000_000
+# So many are queued again in one transaction.
+REDELIVERED_AT_ONCE = 1_000
 NOTICE_PAUSE_US = 24 * 60 * 60 * 1_000_000
 
 # Longer than a cycle and what recording it takes; a dead worker's deliveries wait so long for another one.
@@ -201,4 +207,8 @@ MAIL_HORIZON_US = 24 * 60 * 60 * 1_000_000
 MAIL_LEASE_US = 5 * 60 * 1_000_000
 MAIL_POLL_S = 2.0
 MAILS_AT_ONCE = 20
+# For each answer of the mail server, and for a mail in all.
+MAIL_ANSWER_TIMEOUT_S = 10.0
 MAIL_TIMEOUT_S = 30.0
+# A mail under way when the process is to stop may end within this time.
+MAIL_GRACE_S = 5.0

@@ -12,6 +12,7 @@ from deskwire.api.metrics import Metrics
 from deskwire.delivery.mailing import Mailing, MailServer
 from deskwire.delivery.resolving import Names
 from deskwire.delivery.sending import Sender
+from deskwire.delivery.trimming import Trimming
 from deskwire.delivery.worker import Worker
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.delivering.preparing import Ready
@@ -33,11 +34,13 @@ class Deliveries:
 
     worker: Worker
     mailing: Mailing
+    trimming: Trimming
 
     async def run(self, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.worker.run(stop))
             tasks.create_task(self.mailing.run(stop))
+            tasks.create_task(self.trimming.run(stop))
 
 
 @asynccontextmanager
@@ -63,7 +66,7 @@ async def open_deliveries(
             is_shared=True,
         )
         server = None if settings.smtp_url is None else MailServer(settings.smtp_url)
-        yield Deliveries(worker, Mailing(house.store, server))
+        yield Deliveries(worker, Mailing(house.store, server), Trimming(house.store))
 
 
 def allow_connections() -> None:

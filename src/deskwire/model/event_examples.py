@@ -6,7 +6,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from deskwire.api.examples import (
+from deskwire.model.channels import ChannelRecord, show_channel
+from deskwire.model.contacts import show_contact
+from deskwire.model.events import (
+    ChannelEventData,
+    ContactEventData,
+    EventKind,
+    MessageEventData,
+)
+from deskwire.model.example_records import (
     CHANNEL,
     CLOSED_CHANNEL,
     CONTACT,
@@ -16,14 +24,6 @@ from deskwire.api.examples import (
     TRIED_AT,
     WORKSPACE,
     at,
-)
-from deskwire.model.channels import ChannelRecord, show_channel
-from deskwire.model.contacts import show_contact
-from deskwire.model.events import (
-    ChannelEventData,
-    ContactEventData,
-    EventKind,
-    MessageEventData,
 )
 from deskwire.model.moments import Moment
 from deskwire.model.people import show_member
@@ -138,3 +138,9 @@ SHAPE_EXAMPLES: Mapping[str, Any] = {
 }
 SIGNATURE: Final = sign(SECRET, BODIES["message.created"])
 ATTEMPTED_AT_S: Final = MESSAGE.created_at // 1_000_000
+
+
+def example_for(kind: EventKind, workspace_id: str, timestamp: Moment) -> bytes:
+    """The body of an example as if it had happened in this workspace at this moment."""
+    event = next(event for event in EVENTS if event.kind == kind)
+    return write_event(structs.replace(event, workspace_id=workspace_id, timestamp=timestamp))
