@@ -78,6 +78,7 @@ async def emit(
         body=encode_body(body),
         cause=tx.cause,
     )
+    tx.count_event()
     to_send = await tx.one(
         FAN_OUT,
         workspace_id=workspace_id,

@@ -21,7 +21,7 @@ from deskwire.store.clock import Clock
 from deskwire.store.sqlite_file import AWAY
 from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
-from deskwire.store.transaction import Bell, Tx
+from deskwire.store.transaction import Bell, Tally, Tx
 
 T = TypeVar("T")
 
@@ -67,6 +67,7 @@ class Groups:
         self.connection = connection
         self.figures = Figures()
         self.bell = Bell()
+        self.tally = Tally()
         self._clock = clock
         self._lock_wait_s = lock_wait_s
         self._has_committed = has_committed
@@ -137,6 +138,7 @@ class Groups:
             self.figures.groups += 1
             self.figures.operations += len(group)
             answer(group)
+            self.tally.add(later.events)
             if later.rings:
                 self.bell.ring()
 

@@ -55,6 +55,8 @@ class Later:
         self._entries: list[tuple[Subject, str, Entry]] = []
         # Whether one of them has something to deliver.
         self.rings = False
+        # How many were accepted by those that succeeded.
+        self.events = 0
 
     def add(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         self._entries += [(subject, workspace_id, entry) for entry in entries]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import structlog
 
 from deskwire.api.metrics import Metrics
-from deskwire.delivery.mailing import Mailing, MailServer
+from deskwire.cli.house import SettingsError
+from deskwire.delivery.mailing import Mailing, MailServer, NoSender
 from deskwire.delivery.resolving import Names
 from deskwire.delivery.sending import Sender
 from deskwire.delivery.trimming import Trimming
@@ -65,8 +66,14 @@ async def open_deliveries(
             lambda: worker.oldest_due_s,
             is_shared=True,
         )
-        server = None if settings.smtp_url is None else MailServer(settings.smtp_url)
-        yield Deliveries(worker, Mailing(house.store, server), Trimming(house.store))
+        yield Deliveries(worker, Mailing(house.store, mail_server(settings)), Trimming(house.store))
+
+
+def mail_server(settings: Settings) -> MailServer | None:
+    try:
+        return None if settings.smtp_url is None else MailServer(settings.smtp_url)
+    except NoSender as error:
+        raise SettingsError(f"DESKWIRE_SMTP_URL cannot be used: {error}") from error
 
 
 def allow_connections() -> None:

@@ -143,6 +143,8 @@ def limiter_of(settings: Settings, house: OpenHouse) -> RateLimiter | None:
 
 
 def metrics_of(store: SqliteStore | PostgresStore, metrics: Metrics) -> Metrics:
+    accepted = metrics.counter("deskwire_events_accepted", "Events accepted, for webhooks or without any.")
+    store.tally.add = accepted.add
     match store:
         case SqliteStore():
             metrics.gauge(
