@@ -114,9 +114,10 @@ class Worker:
         drift_s = math.inf
         while not self._stopping.is_set():
             try:
-                last_drift_s, drift_s = drift_s, self._drift_s()
-                if drift_s < last_drift_s - CLOCK_STEP_S:
+                now_s = self._drift_s()
+                if now_s < drift_s - CLOCK_STEP_S:
                     await self._database.write(redate)
+                drift_s = now_s
                 if not await self._claim_some():
                     await self._database.bell.wait(DELIVERY_POLL_S)
             except Exception:
@@ -148,7 +149,8 @@ class Worker:
         chosen = []
         by_webhook = sorted(due, key=lambda each: (each.workspace_id, each.webhook_id))
         for (workspace_id, webhook_id), rows in groupby(by_webhook, key=lambda each: each[:2]):
-            ids = [row.event_id for row in rows][: self.lanes.room_of(webhook_id)]
+            # Older ones first: of a channel, one whose lease ran out comes before those that waited for it.
+            ids = sorted(row.event_id for row in rows)[: max(0, self.lanes.room_of(webhook_id))]
             if ids:
                 chosen.append((workspace_id, webhook_id, ids))
         return chosen
@@ -173,10 +175,7 @@ class Worker:
 
     async def _deliver(self, claim: Claim) -> None:
         try:
-            if self._is_in_time(claim):
-                await self._run_cycle(claim)
-            else:
-                await self._give_back([claim])
+            await self._run_cycle(claim)
         except asyncio.CancelledError:
             await self._give_back([claim])
             raise
@@ -202,13 +201,19 @@ class Worker:
         began_at = loop.time()
         attempts = 0
         while True:
-            match await self._database.read(lambda tx: prepare(tx, claim)):
+            match await self._database.read(lambda tx, mine=claim: prepare(tx, mine)):  # type: ignore[misc]
                 case Ready() as ready:
-                    attempts += 1
+                    began_at = began_at if attempts else loop.time()
                 case other:
                     await self._set_aside(claim, other)
                     return
-            outcome = await self._attempt(claim, ready, attempt_limit_s(loop.time() - began_at))
+            limit_s = attempt_limit_s(loop.time() - began_at)
+            # Time that passed while the database was away, or this process stood still, is not the receiver's.
+            if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
+                await self._give_back([claim])
+                return
+            attempts += 1
+            outcome = await self._attempt(claim, ready, limit_s)
             lane.learn(outcome)
             self._observer.attempted(claim, ready, attempts, outcome)
             attempt = Attempt(ready.kind, self._clock(), outcome)
@@ -218,6 +223,7 @@ class Worker:
                 return
             if await self._record(TriedInVain(claim, attempt)) is Verdict.LATE:
                 return
+            claim = claim._replace(fence=claim.fence + 1)
             lane.rest(claim)
             self._start(lane)
             if await self._is_stopped_within(wait_s):
