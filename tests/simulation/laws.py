@@ -184,31 +184,36 @@ class Ledger:
         webhook, delivery = self._webhooks[webhook_id], self._deliveries.get((webhook_id, event_id))
         if event_id not in webhook.first_arrivals:
             webhook.first_arrivals.append(event_id)
+        is_ours = delivery is not None and delivery.process is process and delivery.state == "claimed"
+        earlier = list(delivery.arrivals) if is_ours and delivery is not None else []
+        if is_ours and delivery is not None:
+            delivery.arrivals.append(arrival)
         if min(now_s - process.thawed_at, now_s - self._jumped_s) < SLACK_S:
             return arrival
         stamp = int(headers["X-Webhook-Timestamp"])
         self.demand(abs(self._clock() / SECOND - stamp) <= 1 + SLACK_S, f"a stale timestamp: {stamp}")
         if webhook.status != "active" or not webhook.is_there:
             self.demand(now_s - webhook.changed_s < SLACK_S, f"sent to a webhook that is {webhook.status}")
-        if delivery is None or delivery.process is not process or delivery.state != "claimed":
-            return arrival
-        self.demand(self._clock() < delivery.accepted_at + DAY + SLACK_S * SECOND, "sent after its horizon")
-        self._check_cycle(delivery, arrival, limit_s)
-        delivery.arrivals.append(arrival)
+        if is_ours and delivery is not None:
+            is_in_time = self._clock() < delivery.accepted_at + DAY + SLACK_S * SECOND
+            self.demand(is_in_time, "sent after its horizon")
+            self._check_cycle(delivery, earlier, arrival, limit_s)
         return arrival
 
-    def _check_cycle(self, delivery: Delivery, arrival: Arrival, limit_s: float) -> None:
-        made = len(delivery.arrivals)
+    def _check_cycle(
+        self, delivery: Delivery, earlier: list[Arrival], arrival: Arrival, limit_s: float
+    ) -> None:
+        made = len(earlier)
         self.demand(made < 3, "a fourth attempt in one cycle")
         if not made:
             return
-        last = delivery.arrivals[-1]
+        last = earlier[-1]
         pause_s = arrival.at_s - last.answered_s
         wait_s = float(made)
         if isinstance(last.outcome, Refused):
             wait_s = max(wait_s, last.outcome.retry_after_s or 0)
         self.demand(pause_s >= wait_s, f"attempt {made + 1} of a cycle after {pause_s:.3f} s")
-        end_s = arrival.at_s + limit_s - delivery.arrivals[0].at_s
+        end_s = arrival.at_s + limit_s - earlier[0].at_s
         self.demand(end_s <= 20.0 + 0.1, f"a cycle of {end_s:.3f} s")
         if self._is_calm(delivery.claimed_s):
             self.demand(pause_s <= wait_s + SLACK_S, f"attempt {made + 1} of a cycle after {pause_s:.3f} s")
