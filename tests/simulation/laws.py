@@ -391,7 +391,9 @@ class Ledger:
             return self._drop(webhook_id, event_id)
         row = self._row(webhook_id, event_id)
         due_at = -1 if row is None else row[0]
-        self.demand(earliest <= due_at <= latest, f"due again after {(due_at - now) / SECOND} s of {wait_s} s")
+        self.demand(
+            earliest <= due_at <= latest, f"due again after {(due_at - now) / SECOND} s of {wait_s} s"
+        )
         self.demand(due_at < horizon, "due again after its 24 hours")
         self._wait(delivery, due_at)
         return Verdict.REQUEUED
@@ -443,7 +445,9 @@ class Ledger:
             self._compare(webhook_id, event_id)
             webhook = self._webhooks[webhook_id]
             is_due = now - delivery.due_at > 300 * SECOND
-            self.demand(not is_due, f"{event_id} was due at {delivery.due_at} and nobody sends it: {delivery}")
+            self.demand(
+                not is_due, f"{event_id} was due at {delivery.due_at} and nobody sends it: {delivery}"
+            )
             is_forgotten = delivery.state == "held" and webhook.is_there and webhook.status == "active"
             self.demand(not is_forgotten, f"{event_id} is held for an active webhook")
         if self.broken.done():

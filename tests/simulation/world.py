@@ -116,7 +116,7 @@ class WorldStore:
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         await self._travel()
         outcome = perform(self._world.connection, operation, self._world.clock())
-        await self._travel()
+        await asyncio.sleep(0)
         return outcome
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None = None) -> T:
@@ -159,9 +159,7 @@ def outcome_of(answer: Answer, limit_s: float) -> Outcome:
         return Unreachable(duration_ms, "connection refused")
     if 200 <= answer.status <= 299:
         return Delivered(answer.status, duration_ms)
-    return Refused(
-        answer.status, duration_ms, f"the receiver answered {answer.status}", answer.retry_after_s
-    )
+    return Refused(answer.status, duration_ms, f"the receiver answered {answer.status}", answer.retry_after_s)
 
 
 class Silence:
@@ -210,10 +208,10 @@ class World:
 
     def _plan(self) -> None:
         chance = self.chance
-        mishaps = ["crash", "freeze", "outage", "lost answer", "jump", "restart"]
+        mishaps = ["crash", "freeze", "outage", "lost answer", "jump", "restart", "wavering"]
         self.mishaps = [] if self.seed % 4 == 0 else chance.sample(mishaps, chance.randint(1, 4))
         self.slots = chance.choice((1, 2, 2, 3))
-        self.webhooks = [self._webhook(number) for number in range(chance.choice((1, 2, 2, 3)))]
+        self.webhooks = [self._webhook(number) for number in range(chance.choice((1, 1, 2, 2, 3)))]
         self.by_url = {each.url: each for each in self.webhooks}
         self.quiet_since_s = 0.0
 
@@ -396,11 +394,11 @@ class World:
     async def _accept_events(self) -> None:
         """Most at the beginning, so that their 24 hours end within the world's time."""
         chance = self.chance
-        moments = [chance.uniform(0, 120) for _ in range(chance.randint(3, 14))]
-        if chance.random() < 0.3:
+        moments = [chance.uniform(0, 120) for _ in range(chance.randint(2, 8))]
+        if chance.random() < 0.15:
             burst = chance.uniform(0, 120)
             moments += [burst + 0.001 * number for number in range(24)]
-        moments += [chance.uniform(0, END_S) for _ in range(chance.randint(2, 8))]
+        moments += [chance.uniform(0, END_S) for _ in range(chance.randint(1, 3))]
         channels = [f"00000000-0000-7000-9000-{number:012d}" for number in range(chance.choice((1, 2, 5)))]
         version = 0
         for moment_s in sorted(moments):
@@ -409,23 +407,40 @@ class World:
             kind, channel = chance.choice(KINDS), chance.choice(channels)
             data = ChannelEventData(version=version)
 
-            async def accept(tx: Tx, kind: EventKind = kind, channel: str = channel, data: ChannelEventData = data) -> None:
+            async def accept(
+                tx: Tx, kind: EventKind = kind, channel: str = channel, data: ChannelEventData = data
+            ) -> None:
                 await deskwire.desk.outbox.emit(tx, WORKSPACE, kind, channel, data)
                 self.ledger.accepted(self._last_id, tx.now)
 
             self.commit(accept, self._api_bell)
+            if "wavering" in self.mishaps:
+                await self._waver(chance.choice(self.webhooks).id)
+
+    async def _waver(self, id: str) -> None:
+        """Switched off, and on again at once, while something is on its way to it."""
+        for _ in range(2):
+            await asyncio.sleep(self.chance.uniform(0.0, 0.005))
+            if self.ledger.status(id) not in ("error", "deleted"):
+                self.commit(lambda tx: self._toggle(tx, id), self._api_bell)
 
     async def _operate(self) -> None:
         """Somebody who switches on again what has stopped, and sometimes off what works."""
         chance = self.chance
         patience_s = chance.choice((20.0, 900.0, 2 * HOUR_S, 9 * HOUR_S))
         moments = [chance.uniform(0, END_S) for _ in range(3)] + [chance.uniform(0, 200) for _ in range(2)]
-        for moment_s in sorted([*moments, *(k * patience_s for k in range(1, min(40, int(END_S / patience_s))))]):
+        for moment_s in sorted(
+            [*moments, *(k * patience_s for k in range(1, min(13, int(END_S / patience_s))))]
+        ):
             await asyncio.sleep(max(0.0, moment_s - self.loop.time()))
             webhook = chance.choice(self.webhooks)
             status = self.ledger.status(webhook.id)
             roll = chance.random()
-            if status == "error" or (status == "inactive" and roll < 0.8) or (status == "active" and roll < 0.1):
+            if (
+                status == "error"
+                or (status == "inactive" and roll < 0.8)
+                or (status == "active" and roll < 0.1)
+            ):
                 self.commit(lambda tx, id=webhook.id: self._toggle(tx, id), self._api_bell)  # type: ignore[misc]
                 webhook.receiver.is_healed = True
             elif roll > 0.97:
@@ -501,7 +516,10 @@ def watched(world: World) -> Iterator[None]:
         (worker, "release", watched_release),
         (worker, "redate", watched_redate),
         (recorder, "record", watched_record),
-        *((module, "new_id", world.new_id) for module in (worker, deskwire.desk.outbox, deskwire.desk.notices)),
+        *(
+            (module, "new_id", world.new_id)
+            for module in (worker, deskwire.desk.outbox, deskwire.desk.notices)
+        ),
     ]
     kept = [(module, name, getattr(module, name)) for module, name, _ in replaced]
     for module, name, ours in replaced:
