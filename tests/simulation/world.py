@@ -1,6 +1,7 @@
 """One seed's world: webhooks with their receivers, workers on one database, an operator, and mishaps."""
 
 import asyncio
+import itertools
 import logging
 import math
 import random
@@ -45,6 +46,7 @@ HOUR_S = 3600.0
 END_S = 26 * HOUR_S
 # After the last mishap everything has time to become as it should be.
 CALM_END_S = 15 * 60.0
+MISHAPS_MOST = 12
 NEW_YEAR_US = 1_767_225_600_000_000
 WORKSPACE = "00000000-0000-7000-8000-00000000beef"
 SECRET = "5a" * 32
@@ -325,7 +327,7 @@ class World:
 
     async def _tend_slot(self, number: int) -> None:
         """One worker after another, for as long as the world lasts."""
-        for life in range(1000):
+        for life in itertools.count():
             gone = asyncio.Event()
             process = Process(f"worker {number}.{life}", self._fate(gone))
             stop = asyncio.Event()
@@ -367,7 +369,7 @@ class World:
     def _fate(self, gone: asyncio.Event) -> Callable[[Process], None]:
         """After a number of steps the process dies, or freezes for a while."""
         kinds = [each for each in ("crash", "freeze") if each in self.mishaps]
-        left = self.chance.choice((30, 100, 300, 1000)) if kinds else 0
+        left = self.chance.choice((30, 100, 300, 1000)) if kinds and self._mishaps < MISHAPS_MOST else 0
         left = self.chance.randint(1, left) if left else 0
 
         def fate(process: Process) -> None:
@@ -387,7 +389,7 @@ class World:
                 pause_s = self.chance.choice((2.0, 20.0, 60.0))
                 self.disturb(pause_s + 70.0)
                 self.loop.call_later(pause_s, process.thaw, self.loop, context=Context())
-            left = self.chance.randint(1, 1000) if self._mishaps < 8 else 0
+            left = self.chance.randint(1, 1000) if self._mishaps < MISHAPS_MOST else 0
 
         return fate
 

@@ -89,6 +89,7 @@ class Worker:
             # A claim under way is better known than left to its lease.
             await asyncio.wait([claiming], timeout=GIVE_BACK_S)
             claiming.cancel()
+            await asyncio.wait([claiming])
             await self._finish()
 
     def is_working(self) -> bool:
