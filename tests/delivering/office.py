@@ -104,10 +104,14 @@ class Office:
     def remove(self, webhook: WebhookRecord) -> None:
         self.run(self.store.write(lambda tx: tx.run(REMOVE, id=webhook.id)))
 
-    def emit(self, channel_id: str | None = None, kind: EventKind = "channel.closed", number: int = 1) -> None:
+    def emit(
+        self, channel_id: str | None = None, kind: EventKind = "channel.closed", number: int = 1
+    ) -> None:
         async def write(tx: Tx) -> None:
             for _ in range(number):
-                await outbox.emit(tx, self.workspace_id, kind, channel_id or new_id(), ChannelEventData(version=1))
+                await outbox.emit(
+                    tx, self.workspace_id, kind, channel_id or new_id(), ChannelEventData(version=1)
+                )
 
         self.run(self.store.write(write))
 

@@ -12,7 +12,13 @@ def test_an_active_webhook_is_sent_it_at_once(office: Office) -> None:
     webhook = office.webhook()
     office.emit()
     [row] = office.rows(webhook)
-    assert (row.due_at, row.held, row.counts, row.untried, row.cycles) == (office.clock(), False, True, True, 0)
+    assert (row.due_at, row.held, row.counts, row.untried, row.cycles) == (
+        office.clock(),
+        False,
+        True,
+        True,
+        0,
+    )
     assert row.holder is None and office.due() == [row.event_id]
 
 

@@ -1,4 +1,4 @@
-"""The laws of deliveries, in plain words and numbers of their own: what may be sent, when, and what it changes.
+"""The laws of deliveries, in numbers of their own: what may be sent, when, and what it changes.
 
 The ledger is told of every transaction that was committed and of every request that reached a receiver. It
 keeps its own simple books of webhooks and deliveries, and compares them with the tables.
@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import apsw
 import msgspec
@@ -20,6 +20,7 @@ from deskwire.model.moments import Moment
 from deskwire.model.signatures import is_signature
 from tests.simulation.virtual_loop import PROCESS, Process
 
+WORKSPACE = "00000000-0000-7000-8000-00000000beef"
 SECOND = 1_000_000
 DAY = 24 * 3600 * SECOND
 LEASE = 30 * SECOND
@@ -317,9 +318,10 @@ class Ledger:
                 continue
             expected = self._enter(webhook_id, event_id, webhook, delivery, result, verdict, now)
             self.demand(verdict is expected, f"{result} gave {verdict} instead of {expected}")
-        if was_active and webhook.status == "error" and (worked_before or webhook.last_delivered_at):
-            if all(abs(now - noticed) >= DAY for noticed in webhook.noticed[-1:]):
-                webhook.noticed.append(now)
+        has_stopped = was_active and webhook.status == "error"
+        is_fresh = any(abs(now - noticed) < DAY for noticed in webhook.noticed[-1:])
+        if has_stopped and not is_fresh and (worked_before or webhook.last_delivered_at):
+            webhook.noticed.append(now)
         for result in results:
             self._compare(webhook_id, result.claim.event_id)
         self._compare_webhook(webhook_id)
@@ -481,7 +483,7 @@ class Ledger:
         if delivery is None or row is None:
             self.demand((delivery is None) == (row is None), f"{event_id}: {row} where {delivery} is known")
             return
-        due_at, is_held, counts, cycles, fence, holder = row
+        due_at, is_held, counts, cycles, _, holder = row
         known = (delivery.due_at, delivery.state == "held", delivery.counts, delivery.cycles)
         self.demand((due_at, bool(is_held), bool(counts), cycles) == known, f"{row} is known as {delivery}")
         self.demand((holder is not None) == (delivery.state == "claimed"), f"{row} is known as {delivery}")
@@ -501,18 +503,17 @@ class Ledger:
         self.demand((error is not None) == webhook.last_failed, f"its last error is {error!r}")
 
     def _row(self, webhook_id: str, event_id: str) -> tuple[int, int, int, int, int, str | None] | None:
-        for row in self._connection.execute(
+        found = self._connection.execute(
             "SELECT due_at, held, counts, cycles, fence, holder FROM deliveries"
-            " WHERE workspace_id = '00000000-0000-7000-8000-00000000beef' AND webhook_id = ? AND event_id = ?",
-            (webhook_id, event_id),
-        ):
-            return row  # type: ignore[return-value]
-        return None
+            " WHERE workspace_id = ? AND webhook_id = ? AND event_id = ?",
+            (WORKSPACE, webhook_id, event_id),
+        )
+        return cast("tuple[int, int, int, int, int, str | None] | None", found.fetchone())
 
     def _one(self, sql: str, id: str) -> tuple[Any, ...]:
-        for row in self._connection.execute(sql, (id,)):
-            return row
-        raise Broken(f"nothing found by {sql}")
+        found = self._connection.execute(sql, (id,)).fetchone()
+        assert found is not None, sql
+        return cast("tuple[Any, ...]", found)
 
     def _tell(self, *what: object) -> None:
         self._history.update(repr((round(self._loop.time(), 6), *what)).encode())

@@ -1,4 +1,4 @@
-"""A loop whose time is virtual, and processes in it that die or freeze between any two steps of their tasks."""
+"""A loop whose time is virtual, and processes in it that die or freeze between any two steps of theirs."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -28,7 +28,7 @@ class Step:
 
 
 class Process:
-    """Tasks that live and die together. `fate` says what happens to it instead of its next step, if anything."""
+    """Tasks that live and die together. `fate` may kill or freeze it instead of its next step."""
 
     def __init__(self, name: str, fate: "Callable[[Process], None]") -> None:
         self.name = name
@@ -64,7 +64,7 @@ class Process:
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 with suppress(Exception):
-                    task.get_coro().close()  # type: ignore[union-attr]
+                    task.get_coro().close()
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
@@ -74,7 +74,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._selector = self
         self._now = 0.0
-        self.set_task_factory(make_task)
+        self.set_task_factory(make_task)  # type: ignore[arg-type]
 
     def time(self) -> float:
         return self._now
@@ -85,7 +85,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._now += timeout
         return []
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
         context = copy_context() if context is None else context
@@ -96,7 +96,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         step.handle = super().call_soon(step, context=context)
         return step.handle
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         context = copy_context() if context is None else context

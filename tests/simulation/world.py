@@ -3,11 +3,10 @@
 import asyncio
 import itertools
 import logging
-import math
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import Context
 from functools import cache
 from typing import TypeVar
@@ -15,17 +14,10 @@ from typing import TypeVar
 import apsw
 from sqlalchemy import BigInteger, bindparam, false, null, or_, true, update
 
-import deskwire.delivery.recorder
-import deskwire.delivery.worker
-import deskwire.desk.notices
 import deskwire.desk.outbox
 from deskwire.delivery.worker import Worker
-from deskwire.desk.delivering.claiming import Claim
-from deskwire.desk.delivering.recording import Recorded, Result
 from deskwire.desk.sealing import Seal
 from deskwire.desk.webhook_rows import lock_webhook, put_webhook
-from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
-from deskwire.model.errors import Unavailable
 from deskwire.model.events import ChannelEventData, EventKind
 from deskwire.model.moments import Moment
 from deskwire.model.webhooks import WebhookRecord, toggled
@@ -35,10 +27,12 @@ from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
 from deskwire.store.statement import Statement
 from deskwire.store.tables import DELIVERIES, WEBHOOKS
-from deskwire.store.transaction import Bell, Tx
-from tests.simulation.laws import Broken, Ledger
-from tests.simulation.receivers import TEMPERS, Answer, Receiver
-from tests.simulation.virtual_loop import PROCESS, Process, VirtualLoop
+from deskwire.store.transaction import Tx
+from tests.simulation.laws import WORKSPACE, Ledger
+from tests.simulation.receivers import TEMPERS, Receiver
+from tests.simulation.surroundings import Complaints, QuietBell, Receivers, Silence, WorldStore
+from tests.simulation.virtual_loop import Process, VirtualLoop
+from tests.simulation.watching import watched
 
 T = TypeVar("T")
 
@@ -48,7 +42,6 @@ END_S = 26 * HOUR_S
 CALM_END_S = 15 * 60.0
 MISHAPS_MOST = 12
 NEW_YEAR_US = 1_767_225_600_000_000
-WORKSPACE = "00000000-0000-7000-8000-00000000beef"
 SECRET = "5a" * 32
 SEAL = Seal(b"\x07" * 32)
 KINDS: tuple[EventKind, ...] = ("channel.assigned", "channel.closed", "channel.reopened")
@@ -84,108 +77,6 @@ class Webhook:
         self.url = f"https://{receiver.temper.replace('_', '-')}-{number}.example/hook"
         self.receiver = receiver
         self.filters = filters
-
-
-class QuietBell(Bell):
-    """Leaves out the looks that would find nothing: wakes at the first one with something to be found."""
-
-    def __init__(self, world: "World") -> None:
-        super().__init__()
-        self._world = world
-        self._is_nudged = False
-
-    async def wait(self, longest_s: float) -> None:
-        await super().wait(longest_s * math.ceil(max(1.0, self._world.due_in_s() / longest_s)))
-
-    def nudge(self, after_s: float) -> None:
-        """Something was written elsewhere: the next look may find it."""
-        if not self._is_nudged:
-            self._is_nudged = True
-            self._world.loop.call_later(after_s, self._nudged, context=Context())
-
-    def _nudged(self) -> None:
-        self._is_nudged = False
-        self.ring()
-
-
-class WorldStore:
-    """What one process sees of the database: some milliseconds away, and now and then not there."""
-
-    def __init__(self, world: "World", bell: QuietBell) -> None:
-        self.bell = bell
-        self._world = world
-
-    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        await self._travel()
-        outcome = perform(self._world.connection, operation, self._world.clock())
-        await asyncio.sleep(0)
-        return outcome
-
-    async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None = None) -> T:
-        await self._travel()
-        outcome = self._world.commit(operation, self.bell)
-        if self._world.chance.random() < self._world.lost_answers:
-            raise Unavailable("the connection was lost before it was known what became of the commit")
-        await self._travel()
-        return outcome
-
-    async def _travel(self) -> None:
-        await asyncio.sleep(self._world.chance.uniform(0.0001, 0.002))
-        if self._world.loop.time() < self._world.away_until_s:
-            raise Unavailable("the database is away")
-
-
-class Receivers:
-    """A worker's way to the receivers."""
-
-    def __init__(self, world: "World") -> None:
-        self._world = world
-
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes, limit_s: float) -> Outcome:
-        world = self._world
-        await asyncio.sleep(world.chance.uniform(0.0005, 0.003))
-        webhook = world.by_url[url]
-        arrival = world.ledger.arrive(webhook.id, headers, body, limit_s)
-        answer = webhook.receiver.answer(world.loop.time())
-        await asyncio.sleep(min(answer.after_s, max(limit_s, 0.0)))
-        arrival.outcome = outcome_of(answer, limit_s)
-        arrival.answered_s = world.loop.time()
-        return arrival.outcome
-
-
-def outcome_of(answer: Answer, limit_s: float) -> Outcome:
-    duration_ms = int(min(answer.after_s, limit_s) * 1000)
-    if answer.after_s >= limit_s:
-        return Unreachable(duration_ms, "no answer in time")
-    if answer.status is None:
-        return Unreachable(duration_ms, "connection refused")
-    if 200 <= answer.status <= 299:
-        return Delivered(answer.status, duration_ms)
-    return Refused(answer.status, duration_ms, f"the receiver answered {answer.status}", answer.retry_after_s)
-
-
-class Silence:
-    """Nobody counts what a worker tells."""
-
-    def attempted(self, *told: object) -> None: ...
-
-    def decided(self, *told: object) -> None: ...
-
-    def stopped(self, *told: object) -> None: ...
-
-
-class Complaints(logging.Handler):
-    """Whatever a worker logs as an error breaks the laws."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        super().__init__(logging.ERROR)
-        self._ledger = ledger
-
-    def emit(self, record: logging.LogRecord) -> None:
-        reason = record.exc_info[1] if record.exc_info else None
-        if isinstance(reason, Broken):
-            return
-        self._ledger.complain(f"a worker logged: {record.getMessage()}: {reason!r}")
 
 
 class World:
@@ -271,7 +162,7 @@ class World:
         logger.propagate = False
         logger.addHandler(complaints)
         try:
-            with watched(self):
+            with watched(self.ledger, self.new_id):
                 asyncio.set_event_loop(self.loop)
                 self.loop.run_until_complete(self._live())
                 self.ledger.check_end()
@@ -402,10 +293,8 @@ class World:
             moments += [burst + 0.001 * number for number in range(24)]
         moments += [chance.uniform(0, END_S) for _ in range(chance.randint(1, 3))]
         channels = [f"00000000-0000-7000-9000-{number:012d}" for number in range(chance.choice((1, 2, 5)))]
-        version = 0
-        for moment_s in sorted(moments):
+        for version, moment_s in enumerate(sorted(moments), 1):
             await asyncio.sleep(max(0.0, moment_s - self.loop.time()))
-            version += 1
             kind, channel = chance.choice(KINDS), chance.choice(channels)
             data = ChannelEventData(version=version)
 
@@ -481,53 +370,3 @@ class World:
                 self.disturb(abs(step_s) + 100.0)
                 for bell in self.bells:
                     bell.nudge(0.2)
-
-
-@contextmanager
-def watched(world: World) -> Iterator[None]:
-    """The operations of deliveries tell the ledger what they did; ids are the world's."""
-    worker, recorder = deskwire.delivery.worker, deskwire.delivery.recorder
-    claim, release, redate, record = worker.claim, worker.release, worker.redate, recorder.record
-
-    async def watched_claim(
-        tx: Tx, holder: str, workspace_id: str, webhook_id: str, event_ids: Sequence[str]
-    ) -> list[Claim]:
-        claims = await claim(tx, holder, workspace_id, webhook_id, event_ids)
-        world.ledger.claimed(claims, tx.now, PROCESS.get())
-        return claims
-
-    async def watched_release(
-        tx: Tx, holder: str, workspace_id: str, webhook_id: str, event_ids: Sequence[str]
-    ) -> None:
-        await release(tx, holder, workspace_id, webhook_id, event_ids)
-        world.ledger.released(webhook_id, event_ids, tx.now, PROCESS.get())
-
-    async def watched_redate(tx: Tx) -> None:
-        await redate(tx)
-        world.ledger.redated(tx.now)
-
-    async def watched_record(
-        tx: Tx, workspace_id: str, webhook_id: str, results: Sequence[Result]
-    ) -> Recorded:
-        recorded = await record(tx, workspace_id, webhook_id, results)
-        world.ledger.recorded(webhook_id, results, recorded.verdicts, tx.now, PROCESS.get())
-        return recorded
-
-    replaced: list[tuple[object, str, object]] = [
-        (worker, "claim", watched_claim),
-        (worker, "release", watched_release),
-        (worker, "redate", watched_redate),
-        (recorder, "record", watched_record),
-        *(
-            (module, "new_id", world.new_id)
-            for module in (worker, deskwire.desk.outbox, deskwire.desk.notices)
-        ),
-    ]
-    kept = [(module, name, getattr(module, name)) for module, name, _ in replaced]
-    for module, name, ours in replaced:
-        setattr(module, name, ours)
-    try:
-        yield
-    finally:
-        for module, name, theirs in kept:
-            setattr(module, name, theirs)

@@ -5,6 +5,7 @@ import logging
 import math
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Protocol
 
@@ -202,7 +203,7 @@ class Worker:
         began_at = loop.time()
         attempts = 0
         while True:
-            match await self._database.read(lambda tx, mine=claim: prepare(tx, mine)):  # type: ignore[misc]
+            match await self._database.read(partial(prepare, claim=claim)):
                 case Ready() as ready:
                     began_at = began_at if attempts else loop.time()
                 case other:

@@ -28,8 +28,8 @@ THESE = (
 THIS = (*THESE[:2], DUE.event_id == bindparam("mine"))
 LOCK = Statement(select(DUE.event_id, DUE.fence).where(*THESE).order_by(DUE.event_id).with_for_update())
 REMOVE = Statement(delete(DELIVERIES).where(*THESE))
-# What is written down takes a new number: should it be said again, since nobody heard that it was written, it is
-# known by its old one.
+# What is written down takes a new number: should it be said again, since nobody heard that it was written, it
+# is known by its old one.
 MARK_TRIED = Statement(update(DELIVERIES).where(*THESE).values(untried=False, fence=DUE.fence + 1))
 PUT_BACK = Statement(
     update(DELIVERIES)
