@@ -1,10 +1,12 @@
 """What came of deliveries: their log, what follows for each, the webhook's health, and the notice."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from deskwire.desk.delivering.claiming import Claim
-from deskwire.desk.delivering.recording import GivenUp, PutAside, Verdict
+from deskwire.desk.delivering.recording import GivenUp, PutAside, Result, Verdict
 from deskwire.desk.identity import new_id
 from deskwire.model.deliveries import Barred, Failed, Refused
 from deskwire.model.moments import Moment
@@ -14,7 +16,7 @@ from tests.delivering.office import DAY, GONE, OK, SECOND, Office
 FAILURES = [GONE, Refused(500, 3, "the receiver answered 500"), Refused(404, 3, "no"), Barred(0, "barred")]
 
 
-def claimed(office: Office, number: int = 1, **fields: object) -> tuple[WebhookRecord, list[Claim]]:
+def claimed(office: Office, number: int = 1, **fields: Any) -> tuple[WebhookRecord, list[Claim]]:
     webhook = office.webhook(**fields)
     office.emit(number=number)
     return webhook, office.claim(webhook, new_id())
@@ -77,11 +79,12 @@ def test_what_is_recorded_twice_counts_once(office: Office, kind: str) -> None:
     webhook, [claim] = claimed(office)
     if kind == "put aside":
         office.put(replace(webhook, status="inactive"))
-    result = {
+    results: dict[str, Result] = {
         "in vain": office.in_vain(claim),
         "ended": office.ended(claim, GONE),
         "put aside": PutAside(claim),
-    }[kind]
+    }
+    result = results[kind]
     office.record(webhook, result)
     before = office.rows(webhook), office.log(webhook), office.load(webhook)
     assert office.record(webhook, result).verdicts == [Verdict.LATE]

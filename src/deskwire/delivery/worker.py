@@ -210,7 +210,7 @@ class Worker:
                     await self._set_aside(claim, other)
                     return
             limit_s = attempt_limit_s(loop.time() - began_at)
-            # Time that passed while the database was away, or this process stood still, is not the receiver's.
+            # What passed while the database was away, or this process stood still, is not the receiver's.
             if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
                 await self._give_back([claim])
                 return
