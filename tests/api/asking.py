@@ -11,7 +11,7 @@ from deskwire.api.endpoint import Endpoint
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
 from tests.api.client import Answer, Header
-from tests.api.desk import CURSOR_KEY, House
+from tests.api.desk import CURSOR_KEY, RECEIVERS, House
 
 
 class NoLinks:
@@ -28,6 +28,8 @@ def api_of(house: House, endpoints: Sequence[Endpoint] = ENDPOINTS, **more: Any)
         CURSOR_KEY,
         NoLinks(),
         house.observed,
+        house.seal,
+        more.pop("receivers", RECEIVERS),
         **more,
     )
 

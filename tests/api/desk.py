@@ -1,5 +1,6 @@
 """A house to send requests to, and a desk in it: a workspace of its own, with tokens and records."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,30 @@ from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
+from deskwire.delivery.resolving import ResolutionFailed
 from deskwire.desk.importing import import_file
+from deskwire.desk.sealing import Seal
 from deskwire.desk.tokens import NewToken, create_token
 from deskwire.desk.workspaces import create_workspace
+from deskwire.model.addresses import Address
 from deskwire.model.scopes import SCOPES
 from deskwire.model.tokens import Token
 from deskwire.store.attachments import Files
+from deskwire.wiring.receivers import PublicReceivers
 from tests.api.client import Answer, Header, QueryText, send, target_of
 from tests.api.records import JsonRecord, record
 from tests.engines import AnyStore, Run, SetClock
 
 BASE_URL = "https://desk.example.com"
-CURSOR_KEY, DOWNLOAD_KEY = b"c" * 32, b"d" * 32
+CURSOR_KEY, DOWNLOAD_KEY, SEAL_KEY = b"c" * 32, b"d" * 32, b"s" * 32
+
+
+async def unknown_name(host: str) -> Sequence[Address]:
+    """No test asks a name server."""
+    raise ResolutionFailed("there is no such name")
+
+
+RECEIVERS = PublicReceivers((), unknown_name)
 
 
 class Observed:
@@ -66,6 +79,7 @@ class House:
 
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.store, self.clock, self.steady)
+        self.seal = Seal(SEAL_KEY)
         self.downloads = Downloads(self.store, self.files, self.clock, DOWNLOAD_KEY, BASE_URL)
         api = Api(
             ENDPOINTS,
@@ -75,6 +89,8 @@ class House:
             CURSOR_KEY,
             self.downloads,
             self.observed,
+            self.seal,
+            RECEIVERS,
         )
         self.app: ASGIApp = site.Site(
             api,

@@ -19,7 +19,9 @@ from deskwire.api.routes import PREFIX
 from deskwire.api.schemas import Json
 from deskwire.api.site import Site, pages
 from deskwire.api.table import ENDPOINTS
+from deskwire.desk.sealing import Seal
 from deskwire.desk.tokens import create_token
+from deskwire.desk.webhook_rows import put_webhook
 from deskwire.desk.workspaces import create_workspace, put_workspace
 from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactTagRecord
@@ -35,8 +37,11 @@ from deskwire.store.search import Entry, Subject
 from deskwire.store.sqlite import SqliteStore
 from deskwire.store.statement import Statement, Value, upsert
 from deskwire.store.transaction import Tx
+from tests.api.desk import RECEIVERS
+from tests.api.webhooks import PUT_LOG
 
 NOW = examples.TRIED_AT
+SEAL = Seal(b"s" * 32)
 BASE_URL = f"http://desk.example{PREFIX}"
 VERSION = "1.2.3"
 SET_LAST_SEQ = Statement(
@@ -76,6 +81,8 @@ class ExampleDesk:
             cursor_key=b"k" * 32,
             links=downloads,
             observer=Silent(),
+            seal=SEAL,
+            receivers=RECEIVERS,
         )
         beside = pages(
             self.store,
@@ -157,6 +164,10 @@ async def fill(tx: Tx) -> tuple[str, str]:
     await put(tx, kinds.WORKFLOWS, mine, examples.WORKFLOW)
     await put(tx, kinds.AI_AGENTS, mine, examples.AI_AGENT)
     await put(tx, kinds.VOICE_CALLS, mine, examples.VOICE_CALL)
+    await put_webhook(tx, mine, examples.WEBHOOK)
+    for entry in examples.DELIVERY_LOG:
+        values = msgspec.structs.asdict(entry) | {"error_message": entry.error_message or None}
+        await tx.run(PUT_LOG, workspace_id=mine, event_id=None, is_test=False, **values)
     await link(tx, mine)
     await index(tx, mine)
     everything = await create_token(tx, mine, "everything", list(SCOPES), None)

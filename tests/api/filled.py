@@ -5,6 +5,8 @@ from deskwire.api.table import READS
 from tests.api.client import Answer, QueryText
 from tests.api.desk import Desk
 from tests.api.records import JsonRecord, at, new_id, record
+from tests.api.webhooks import add_logs, add_webhook, log_entry
+from tests.engines import NEW_YEAR
 
 
 def one_of_everything(ids: dict[str, str]) -> list[JsonRecord]:
@@ -45,6 +47,8 @@ class Filled:
         nouns = dict.fromkeys(path.split("/")[1] for path in (e.path for e in READS) if "{id}" in path)
         self.ids = ids or {noun: new_id() for noun in nouns}
         desk.put(*one_of_everything(self.ids))
+        webhook_id = add_webhook(desk, id=self.ids["outbound-webhooks"], last_log_id=1)
+        add_logs(desk, [log_entry(desk, webhook_id, 1, NEW_YEAR)])
 
     def path(self, endpoint: Endpoint) -> str:
         return path_with(endpoint, self.ids[endpoint.path.split("/")[1]]) if endpoint.noun else endpoint.path

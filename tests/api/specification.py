@@ -89,18 +89,34 @@ MESSAGING_WRITES = (
     Row("DELETE", "/channels/{id}/tags", ("channels:write",), ("actor_member_id", "name"), "Channel"),
 )
 
-OUTBOUND_WEBHOOKS = (
-    Row("GET", "/outbound-webhooks", ("webhooks:read",), (), "OutboundWebhook[]"),
-    Row("POST", "/outbound-webhooks", ("webhooks:write",), (), "OutboundWebhook"),
-    Row("GET", "/outbound-webhooks/{id}", ("webhooks:read",), (), "OutboundWebhook"),
-    Row("PATCH", "/outbound-webhooks/{id}", ("webhooks:write",), (), "OutboundWebhook"),
-    Row("DELETE", "/outbound-webhooks/{id}", ("webhooks:write",)),
-    Row("POST", "/outbound-webhooks/{id}/regenerate-secret", ("webhooks:write",)),
-    Row("POST", "/outbound-webhooks/{id}/toggle", ("webhooks:write",)),
-    Row("GET", "/outbound-webhooks/{id}/delivery-logs", ("webhooks:read",), ("limit", "offset")),
+OUTBOUND_WEBHOOK_READS = (
+    Row("GET", "/outbound-webhooks", ("webhooks:read",), (), "Webhook[]"),
+    Row("GET", "/outbound-webhooks/{id}", ("webhooks:read",), (), "Webhook"),
+    Row(
+        "GET",
+        "/outbound-webhooks/{id}/delivery-logs",
+        ("webhooks:read",),
+        ("limit", "offset"),
+        "DeliveryLogs",
+    ),
+)
+OUTBOUND_WEBHOOK_WRITES = (
+    Row(
+        "POST",
+        "/outbound-webhooks",
+        ("webhooks:write",),
+        (),
+        "NewWebhook",
+        "name! url! event_filters",
+        (201,),
+    ),
+    Row("PATCH", "/outbound-webhooks/{id}", ("webhooks:write",), (), "Webhook", "name url event_filters"),
+    Row("DELETE", "/outbound-webhooks/{id}", ("webhooks:write",), (), "", "", (204,)),
+    Row("POST", "/outbound-webhooks/{id}/regenerate-secret", ("webhooks:write",), (), "RotatedSecret"),
+    Row("POST", "/outbound-webhooks/{id}/toggle", ("webhooks:write",), (), "Toggled"),
 )
 
-ROWS = (*READS, *CONTACT_WRITES, *MESSAGING_WRITES, *OUTBOUND_WEBHOOKS)
+ROWS = (*READS, *CONTACT_WRITES, *MESSAGING_WRITES, *OUTBOUND_WEBHOOK_READS, *OUTBOUND_WEBHOOK_WRITES)
 
 # "Authentication": what each scope grants. An endpoint that needs two stands under both.
 GRANTS = {
@@ -152,6 +168,11 @@ GRANTS = {
         "POST /outbound-webhooks/{id}/toggle",
     ],
 }
+
+WEBHOOK = (
+    "id:uuid name:string url:string event_filters:enum[] status:enum failure_count:integer "
+    "last_delivered_at?:time error_message?:string created_at:time updated_at:time"
+)
 
 # "Resources and their fields": each key with its type; `?` after a key that may be absent.
 RESOURCES = {
@@ -222,6 +243,16 @@ RESOURCES = {
     ),
     "Workflow": "id:uuid name:string is_active:boolean created_at:time trigger_type:string",
     "AiAgent": "id:uuid enabled:boolean failover_timeout:integer created_at:time updated_at:time",
+    "Webhook": WEBHOOK,
+    # "Only in create and rotate responses."
+    "NewWebhook": f"{WEBHOOK} secret:string",
+    "RotatedSecret": "id:uuid secret:string",
+    "Toggled": "id:uuid status:enum failure_count:integer",
+    "DeliveryLogEntry": (
+        "id:integer webhook_id:uuid event_type:string success:boolean http_status?:integer "
+        "error_message?:string duration_ms:integer created_at:time"
+    ),
+    "DeliveryLogs": "items:DeliveryLogEntry[] total:integer has_more:boolean",
 }
 
 # "Search result record fields: not shown."
@@ -259,6 +290,7 @@ ENUMERATIONS = {
     "InboundWebhookConfig.provider": INTEGRATION_PROVIDERS,
     "InboundWebhookConfig.status": INTEGRATION_STATUSES,
     "VoiceCall.direction": "inbound outbound widget_inbound",
+    **{f"{name}.status": "active inactive error" for name in ("Webhook", "NewWebhook", "Toggled")},
     "VoiceCall.status": "ringing in_progress completed missed failed dropped",
 }
 
@@ -288,6 +320,14 @@ LIMITS = {
     "CLIENT_REQUEST_ID_CHARACTERS": 128,
     "SEARCH_MAXIMUM": 100,
     "ATTACHMENT_URL_LIFETIME_S": 300,
+    "WEBHOOK_NAME_CHARACTERS": 255,
+    "WEBHOOK_URL_CHARACTERS": 2_048,
+    "WEBHOOK_FAILURES_TO_ERROR": 10,
+    "CYCLE_ATTEMPTS": 3,
+    "ATTEMPT_S": 10,
+    "CYCLE_S": 20,
+    "DELIVERY_HORIZON_US": 24 * 3600 * 1_000_000,
+    "DUPLICATE_WINDOW_US": 10 * 60 * 1_000_000,
     "AI_FAILOVER_MINIMUM_S": 10,
     "AI_FAILOVER_MAXIMUM_S": 300,
     "CUSTOM_HOLIDAY_NAME_CHARACTERS": 40,

@@ -24,10 +24,10 @@ from deskwire.api.statuses import STATUSES
 from deskwire.api.subjects import SUBJECTS, subject_of
 from deskwire.api.table import ENDPOINTS
 from deskwire.model.errors import Code
-from deskwire.model.events import EventKind, encode_body
+from deskwire.model.events import EventKind
 from deskwire.model.limits import CHANNEL_TAGS, CONTACT_TAGS, MAX_BODY_BYTES
 from deskwire.model.moments import decode_moment
-from deskwire.model.received_events import read_event
+from deskwire.model.received_events import read_event, write_event
 from tests.api.example_desk import BASE_URL, VERSION, Answer, ExampleDesk
 
 DOCUMENT = document(ENDPOINTS, BASE_URL, VERSION)
@@ -252,7 +252,7 @@ def test_the_example_of_a_delivery_fits_its_schema_and_no_other_kind_does(kind: 
 
 @pytest.mark.parametrize("kind", DOCUMENT["webhooks"])
 def test_the_example_of_a_delivery_reads_back_as_what_it_was(kind: EventKind) -> None:
-    assert encode_body(read_event(BODIES[kind])) == BODIES[kind]
+    assert write_event(read_event(BODIES[kind])) == BODIES[kind]
 
 
 def test_a_delivery_is_secured_by_its_signature() -> None:
@@ -293,7 +293,7 @@ def test_the_example_of_a_success_is_what_the_api_answers(desk: ExampleDesk, end
         assert example[0] in shown
     else:
         # What signs a link is a secret, and what is made has a new id.
-        new = {"url"} if answer.status == 200 else {"id"}
+        new = {"secret", "id" if answer.status == 201 else "", "url" if "url_expires_at" in shown else ""}
         assert [part for part in shown.items() if part[0] not in new] == [
             part for part in example.items() if part[0] not in new
         ]
@@ -356,8 +356,9 @@ def failed(desk: ExampleDesk, endpoint: Endpoint, code: Code) -> Answer | None:
         case "NOT_FOUND":
             return ask(endpoint.path.replace("{id}", UNKNOWN_ID), query, body=body)
         case "INVALID_BODY":
-            refused = msgspec.json.decode(body).keys() <= {"external_id", "email", "phone", "name"}
-            return ask(path, query, body=b'{"name":17}' if refused else b"{}")
+            assert endpoint.body is not None
+            needs_some = any(field.required for field in msgspec.structs.fields(endpoint.body))
+            return ask(path, query, body=b"{}" if needs_some else b'{"name":17}')
         case "UNSUPPORTED_MEDIA_TYPE":
             return ask(path, query, body=body, content_type="text/plain")
         case "PAYLOAD_TOO_LARGE":
@@ -374,7 +375,7 @@ def failed(desk: ExampleDesk, endpoint: Endpoint, code: Code) -> Answer | None:
             return ask(
                 path, body=msgspec.json.encode(example | {"tags": [str(n) for n in range(most + 1 - there)]})
             )
-        case "CONFLICT":
+        case "CONFLICT" if code in endpoint.errors:
             tried(desk, endpoint)
             return tried(desk, endpoint)
         case _:

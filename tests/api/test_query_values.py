@@ -39,7 +39,7 @@ BAD_TIMES = (
 )
 UNKNOWN_PARAMETERS = (
     *("status=closed", "Limit=0", "limit%20=0", "limits=0", "x=%FF", "%FF=1", "x=%00", "%00=1", "=", "&&&"),
-    *("x", "x=%ED%A0%80", "%", "%zz=%zz", "limit[]=0", ";limit=0", "offset=-1", "a=a=a"),
+    *("x", "x=%ED%A0%80", "%", "%zz=%zz", "limit[]=0", ";limit=0", "offsets=-1", "a=a=a"),
 )
 
 

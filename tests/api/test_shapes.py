@@ -208,7 +208,8 @@ def test_every_listed_resource_has_its_shape_tested() -> None:
         for endpoint in READS
         if endpoint.answers in (Answers.PAGE, Answers.ARRAY) and not endpoint.noun
     }
-    assert lists - {"/search"} == FULL.keys()
+    # What is no record of the record format has tests of its own.
+    assert lists - {"/search", "/outbound-webhooks"} == FULL.keys()
 
 
 @pytest.mark.parametrize("endpoint", READS, ids=lambda endpoint: endpoint.path)

@@ -46,17 +46,21 @@ class Receiver:
 
 @asynccontextmanager
 async def receiver(
-    answer: Answer | bytes = OK, context: ssl.SSLContext | None = None
+    answer: Answer | bytes = OK, context: ssl.SSLContext | None = None, *, has_no_tls: bool = False
 ) -> AsyncIterator[Receiver]:
-    """Bytes are the answer to every request; a function has the connection after each request was read."""
+    """Bytes are the answer to every request; a function has the connection after each request was read.
+
+    One that `has_no_tls`, though its URL begins with https://, has the connection after its first byte.
+    """
     running: set[asyncio.Task[None]] = set()
+    connections: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         here.connections += 1
         end = asyncio.Event()
         here.ends.append(end)
         try:
-            while request := await read_request(reader):
+            while request := await (reader.read(1) if has_no_tls else read_request(reader)):
                 here.requests.append(request)
                 here.arrived.set()
                 if isinstance(answer, bytes):
@@ -71,12 +75,13 @@ async def receiver(
             end.set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(writer)
         task = asyncio.create_task(serve(reader, writer))
         running.add(task)
         task.add_done_callback(running.discard)
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=context)
-    here = Receiver(server.sockets[0].getsockname()[1], "https" if context else "http")
+    here = Receiver(server.sockets[0].getsockname()[1], "https" if context or has_no_tls else "http")
     try:
         yield here
     finally:
@@ -84,6 +89,8 @@ async def receiver(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        for writer in connections:
+            writer.transport.abort()
 
 
 async def read_request(reader: asyncio.StreamReader) -> bytes:

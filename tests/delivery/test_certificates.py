@@ -2,8 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import trustme
 
 from deskwire.model.deliveries import Delivered, Unreachable
 from tests.delivery import certificates
-from tests.delivery.receivers import BODY, HEADERS, Receiver, receiver, send, sender
+from tests.delivery.receivers import BODY, HEADERS, receiver, send, sender
 
 BAD: list[tuple[Callable[[], trustme.LeafCert], str]] = [
     (certificates.expired, "expired"),
@@ -82,12 +81,11 @@ def test_without_a_context_the_file_of_the_environment_is_trusted(
 )
 def test_a_receiver_that_speaks_no_tls_is_told_as_one(greeting: bytes, said: str) -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(1)
         writer.write(greeting)
         writer.close()
 
     async def run() -> str:
-        async with tcp_server(greet) as to:
+        async with receiver(greet, has_no_tls=True) as to:
             outcome = await send(to, limit_s=30)
             assert isinstance(outcome, Unreachable)
             return outcome.error
@@ -101,21 +99,9 @@ def test_a_handshake_that_hangs_ends_in_time() -> None:
         writer.close()
 
     async def run() -> str:
-        async with tcp_server(hang) as to:
+        async with receiver(hang, has_no_tls=True) as to:
             outcome = await send(to, limit_s=0.3)
             assert isinstance(outcome, Unreachable)
             return outcome.error
 
     assert asyncio.run(run()) == "no connection within 0.3 s"
-
-
-@asynccontextmanager
-async def tcp_server(
-    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
-) -> AsyncIterator[Receiver]:
-    """Something behind an https:// URL that does with its connections what it likes."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield Receiver(server.sockets[0].getsockname()[1], "https")
-    finally:
-        server.close()

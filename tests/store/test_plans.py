@@ -42,7 +42,9 @@ SORTED = {
 WHOLE = {
     "deskwire.desk.checking.": "everything is looked over",
     "deskwire.desk.exporting.COUNTS": "an export says how much there is",
+    "deskwire.desk.webhooks.LIST": "webhooks come all at once",
     "deskwire.desk.outbox.FAN_OUT": "an event goes to every webhook of its workspace",
+    "deskwire.desk.notices.RECIPIENTS": "a notice goes to every owner and admin, once a day at most",
     "deskwire.desk.workflows.LIST": "workflows come all at once",
     "deskwire.desk.importing.people.REMOVE_UNNAMED_MEMBER": "an import asks once",
     "deskwire.store.kinds.MESSAGES.pages[document]": SORTED["deskwire.store.kinds.MESSAGES.pages[document]"],

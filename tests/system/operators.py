@@ -79,15 +79,23 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._connection.close()
 
     def get(self, path: str, **headers: str) -> Answer:
         """A path that begins with the API's prefix or stands beside it, or one of a link."""
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self._ask("GET", path, None, {name.replace("_", "-"): each for name, each in headers.items()})
+
+    def post(self, path: str, body: object) -> Answer:
+        return self._ask("POST", PREFIX + path, json.dumps(body), {"Content-Type": "application/json"})
+
+    def _ask(self, method: str, path: str, body: str | None, sent: dict[str, str]) -> Answer:
         if self._token:
             sent = {"Authorization": f"Bearer {self._token}", **sent}
         try:
-            self._connection.request("GET", path, headers=sent)
+            self._connection.request(method, path, body, sent)
             response = self._connection.getresponse()
         except (http.client.RemoteDisconnected, ConnectionError):
             self._connection.close()

@@ -7,6 +7,7 @@ import pytest
 from deskwire.model.limits import MAX_BODY_BYTES
 from tests.api.client import Answer
 from tests.api.records import new_id
+from tests.api.webhooks import add_webhook
 from tests.writes.writer import Writer
 
 DEEP = 100_000
@@ -54,6 +55,8 @@ WRITES: list[tuple[str, str, str, bytes, bytes]] = [
     ("POST", "/channels/{channel}/reopen", "actor_member_id", ID, b""),
     ("POST", "/channels/{channel}/assign", "member_id", ID, ACTOR),
     ("POST", "/channels/{channel}/tags", "tags", b'["x"]', ACTOR),
+    ("POST", "/outbound-webhooks", "name", b'"x"', b',"url":"https://hooks.example.com/in"'),
+    ("PATCH", "/outbound-webhooks/{webhook}", "url", b'"https://hooks.example.com/"', b""),
 ]
 Send = Callable[..., Answer]
 
@@ -72,7 +75,9 @@ def field(write: tuple[str, str, str, bytes, bytes]) -> str:
 @pytest.fixture
 def attempt(writer: Writer, write: tuple[str, str, str, bytes, bytes]) -> Iterator[Send]:
     """Sends bytes, of which nothing is to stay."""
-    path = write[1].format(contact=writer.contact()["id"], channel=writer.channel())
+    path = write[1].format(
+        contact=writer.contact()["id"], channel=writer.channel(), webhook=add_webhook(writer.desk)
+    )
     before = writer.everything()
 
     def send(raw: bytes = b"", **how: object) -> Answer:
@@ -224,7 +229,7 @@ def test_a_megabyte_of_text_is_refused_in_no_time(writer: Writer, field: str) ->
 def test_a_wrong_token_or_scope_is_refused_before_the_body_is_looked_at(writer: Writer) -> None:
     reader = writer.desk.token("contacts:read", "channels:read", "messages:read")
     for method, path, *_ in WRITES:
-        path = path.format(contact=new_id(), channel=new_id())
+        path = path.format(contact=new_id(), channel=new_id(), webhook=new_id())
         assert writer(method, path, raw=b"{", token=reader).failure == (403, "INSUFFICIENT_SCOPE")
         unknown = writer(method, path, raw=b"{", token="dwp_" + "x" * 40)
         assert unknown.failure == (401, "INVALID_TOKEN")

@@ -12,7 +12,7 @@ from deskwire.api import envelope
 from deskwire.api.authentication import Authentication
 from deskwire.api.bodies import Body
 from deskwire.api.body_parser import BodyParser
-from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made
+from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made, Receivers
 from deskwire.api.idempotency_key import parse_key
 from deskwire.api.parameters import Query, QueryParser
 from deskwire.api.rate_limit import RateLimiter
@@ -22,6 +22,7 @@ from deskwire.api.statuses import RETRY_AFTER_S, STATUSES
 from deskwire.desk.attachments import KeptAttachment
 from deskwire.desk.idempotency import Attempt, do_once
 from deskwire.desk.pages import Page
+from deskwire.desk.sealing import Seal
 from deskwire.model import cursors
 from deskwire.model.errors import DeskError, Unavailable, invalid_query, not_found
 from deskwire.model.ids import parse_id
@@ -106,6 +107,8 @@ class Api:
         cursor_key: bytes,
         links: Links,
         observer: Observer,
+        seal: Seal,
+        receivers: Receivers,
         max_body: int = MAX_BODY_BYTES,
         limiter: RateLimiter | None = None,
         most_at_work: int = REQUESTS_AT_WORK,
@@ -127,6 +130,8 @@ class Api:
         self._cursor_key = cursor_key
         self._links = links
         self._observer = observer
+        self._seal = seal
+        self._receivers = receivers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
@@ -185,7 +190,8 @@ class Api:
         if self._limiter is not None:
             await self._limiter.spend(token)
         check_scopes(endpoint, token)
-        call = Call(token, parsed_id(endpoint, id), self._parsers[endpoint.query].parse(request.query))
+        query = self._parsers[endpoint.query].parse(request.query)
+        call = Call(token, parsed_id(endpoint, id), query, self._seal)
         if endpoint.is_paged:
             call.after = self._position(endpoint, call)
         if endpoint.body is not None:
@@ -195,6 +201,8 @@ class Api:
                 call.attempt = Attempt(
                     f"{endpoint.method} {endpoint.path}", parse_key(request.idempotency_key), raw
                 )
+        if endpoint.before is not None:
+            call.refusal = await endpoint.before(call, self._receivers)
         answer = await self._operate(endpoint, call, request.id)
         if answer is None:
             return 204, NO_BODY, b""
@@ -206,7 +214,7 @@ class Api:
         if attempt is not None:
             return await self._store.write(lambda tx: made_once(tx, endpoint, call, attempt), cause)
         if endpoint.is_write:
-            return await self._store.write(lambda tx: endpoint.operation(tx, call), cause)
+            return await self._store.write(lambda tx: perform(tx, endpoint, call), cause)
         read = self._store.read_aside if endpoint.aside(call) else self._store.read
         return await read(lambda tx: endpoint.operation(tx, call))
 
@@ -247,13 +255,21 @@ class Api:
         return cursors.encode(self._cursor_key, cursor_scope(endpoint, call), page.next, self._clock())
 
 
+async def perform(tx: Tx, endpoint: Endpoint, call: Call) -> Answer:
+    if call.refusal is not None:
+        raise call.refusal
+    return await endpoint.operation(tx, call)
+
+
 async def made_once(tx: Tx, endpoint: Endpoint, call: Call, attempt: Attempt) -> Made:
+    """What was made by the first request is answered even if it would be refused by now."""
+
     async def make() -> bytes:
-        made = await endpoint.operation(tx, call)
+        made = await perform(tx, endpoint, call)
         assert isinstance(made, Made), "an operation with an idempotency key makes something"
         return made.document
 
-    return Made(await do_once(tx, call.token, attempt, make))
+    return Made(await do_once(tx, call.token, call.seal, attempt, make))
 
 
 async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes:

@@ -16,7 +16,10 @@ from deskwire.model.limits import (
     CONTACT_TAG_CHARACTERS,
     EXTERNAL_ID_CHARACTERS,
     REPLY_CHARACTERS,
+    WEBHOOK_NAME_CHARACTERS,
+    WEBHOOK_URL_CHARACTERS,
 )
+from deskwire.model.webhooks import EVENT_KINDS
 
 MemberId = Annotated[
     str,
@@ -36,6 +39,24 @@ Email = Annotated[
         description="Blanks around it are cut off.",
         extra_json_schema={"format": "email"},
     ),
+]
+
+
+WebhookName = Annotated[str, Meta(min_length=1, max_length=WEBHOOK_NAME_CHARACTERS)]
+WebhookUrl = Annotated[
+    str,
+    Meta(
+        max_length=WEBHOOK_URL_CHARACTERS,
+        description=(
+            "HTTPS, a domain name that leads to public addresses, port 443, 8443 or one above 1023, "
+            "and no user name, password or fragment."
+        ),
+        extra_json_schema={"format": "uri"},
+    ),
+]
+EventFilters = Annotated[
+    list[Annotated[str, Meta(extra_json_schema={"enum": list(EVENT_KINDS)})]],
+    Meta(description="Kinds of event. Empty means all; what is named twice counts once."),
 ]
 
 
@@ -143,6 +164,29 @@ class ChannelTagsBody(Acting, kw_only=True):
     def check(self) -> None:
         if not self.tags and not self.tag_ids:
             raise ValueError("tags: at least one of tags and tag_ids is needed")
+
+
+class WebhookBody(Body, kw_only=True):
+    name: WebhookName
+    url: WebhookUrl
+    event_filters: EventFilters | UnsetType = UNSET
+
+    def check(self) -> None:
+        check_kinds(self.event_filters)
+
+
+class WebhookChanges(Body, kw_only=True):
+    name: WebhookName | UnsetType = UNSET
+    url: WebhookUrl | UnsetType = UNSET
+    event_filters: EventFilters | UnsetType = UNSET
+
+    def check(self) -> None:
+        check_kinds(self.event_filters)
+
+
+def check_kinds(event_filters: list[str] | UnsetType) -> None:
+    if event_filters is not UNSET and not set(event_filters) <= set(EVENT_KINDS):
+        raise ValueError(f"event_filters: must be kinds of event, which are {', '.join(EVENT_KINDS)}")
 
 
 def tidied_email(email: str | UnsetType) -> str | UnsetType:

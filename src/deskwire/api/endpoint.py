@@ -10,8 +10,9 @@ from deskwire.api.parameters import Query
 from deskwire.desk.attachments import KeptAttachment
 from deskwire.desk.idempotency import Attempt
 from deskwire.desk.pages import Page
+from deskwire.desk.sealing import Seal
 from deskwire.model.cursors import Position
-from deskwire.model.errors import Code
+from deskwire.model.errors import Code, DeskError
 from deskwire.model.messages import Attachment
 from deskwire.model.tokens import Token
 from deskwire.store.transaction import Tx
@@ -25,6 +26,14 @@ class Links(Protocol):
     async def attach(self, kept: KeptAttachment, workspace_id: str, now: int) -> Attachment: ...
 
 
+class Receivers(Protocol):
+    """Where webhooks may lead."""
+
+    async def refusal(self, url: str) -> str | None:
+        """What the URL breaks, as the end of a sentence that begins with "The URL …"; asks the network."""
+        ...
+
+
 @dataclass(slots=True)
 class Call:
     """One request, understood: who asks, which thing is meant, what the query said."""
@@ -32,7 +41,11 @@ class Call:
     token: Token
     id: str
     query: Any
+    # For what is shown now and kept sealed.
+    seal: Seal
     body: Any = None
+    # What was found against it before its transaction.
+    refusal: DeskError | None = None
     attempt: Attempt | None = None
     after: Position | None = None
 
@@ -79,6 +92,8 @@ class Endpoint:
     description: str = ""
     query: type[Query] = Query
     body: type[Body] | None = None
+    # What has to be asked of the network: no transaction is open meanwhile.
+    before: Callable[[Call, Receivers], Awaitable[DeskError | None]] | None = None
     # The status of a success.
     status: int = 200
     # What is sent again may find what was made by the first time; that is answered with 200.

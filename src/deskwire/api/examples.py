@@ -17,12 +17,15 @@ from deskwire.api.bodies import (
     ReadMark,
     ReplyBody,
     SmsConsent,
+    WebhookBody,
+    WebhookChanges,
 )
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.envelope import Details, Failure, FailureEnvelope
 from deskwire.api.parameters import (
     ContactQuery,
     LimitQuery,
+    LogQuery,
     MessageQuery,
     Query,
     RemovedChannelTagsQuery,
@@ -58,6 +61,15 @@ from deskwire.model.people import (
 )
 from deskwire.model.search import SearchResult
 from deskwire.model.times import parse_time
+from deskwire.model.webhooks import (
+    DeliveryLogEntry,
+    DeliveryLogs,
+    NewWebhook,
+    RotatedSecret,
+    Toggled,
+    WebhookRecord,
+    show_webhook,
+)
 from deskwire.model.work import (
     CampaignRecord,
     MacroRecord,
@@ -284,6 +296,51 @@ HOURS = BusinessHoursConfig(
         )
     ],
 )
+WEBHOOK = WebhookRecord(
+    id="01956590-4f0c-7b62-8d1e-a3c97e50b284",
+    name="Order desk",
+    url="https://hooks.lindenhof.example/deskwire",
+    event_filters=("message.created", "channel.closed"),
+    secret=b"",
+    failure_count=1,
+    last_delivered_at=at("2026-03-05T09:41:12.402518Z"),
+    error_message="the receiver answered 503",
+    last_log_id=2,
+    created_at=at("2026-03-05T08:55:06.188073Z"),
+    updated_at=at("2026-03-05T08:55:06.188073Z"),
+)
+NEW_WEBHOOK = NewWebhook(
+    id="019565bb-6de0-7e92-b6c1-4d70f83a2e59",
+    name="Warehouse",
+    url="https://hooks.lindenhof.example/warehouse",
+    event_filters=["contact.created"],
+    status="active",
+    failure_count=0,
+    created_at=TRIED_AT,
+    updated_at=TRIED_AT,
+    secret="c0a1b7d94e5f62830f1e2d3c4b5a69788796a5b4c3d2e1f00112233445566778",
+)
+DELIVERY_LOG = (
+    DeliveryLogEntry(
+        id=2,
+        webhook_id=WEBHOOK.id,
+        event_type="channel.closed",
+        success=False,
+        http_status=503,
+        error_message="the receiver answered 503",
+        duration_ms=87,
+        created_at=at("2026-03-05T09:44:31.720964Z"),
+    ),
+    DeliveryLogEntry(
+        id=1,
+        webhook_id=WEBHOOK.id,
+        event_type="message.created",
+        success=True,
+        http_status=204,
+        duration_ms=41,
+        created_at=at("2026-03-05T09:41:12.402518Z"),
+    ),
+)
 FAILURE = Failure(
     "INVALID_QUERY",
     "limit must be a whole number from 1 to 100.",
@@ -311,6 +368,12 @@ SHOWN: tuple[msgspec.Struct, ...] = (
     show_ai_agent(AI_AGENT),
     show_voice_call(VOICE_CALL),
     SEARCH_RESULT,
+    show_webhook(WEBHOOK),
+    NEW_WEBHOOK,
+    RotatedSecret(id=WEBHOOK.id, secret=NEW_WEBHOOK.secret),
+    Toggled(id=WEBHOOK.id, status="inactive", failure_count=WEBHOOK.failure_count),
+    DELIVERY_LOG[0],
+    DeliveryLogs(items=list(DELIVERY_LOG), total=len(DELIVERY_LOG), has_more=False),
     BusinessHours(business_hours=HOURS),
     HOURS,
     Weekday(day=1, is_open=True, ranges=[OpeningTimes("09:00", "18:00")]),
@@ -343,6 +406,7 @@ IDS: Mapping[str, str] = {
     "message": MESSAGE.id,
     "task": TASK.id,
     "team": TEAM.id,
+    "webhook": WEBHOOK.id,
 }
 
 Example = str | int | list[str]
@@ -350,6 +414,7 @@ Example = str | int | list[str]
 # Values with which a request can be tried out at once.
 PARAMETERS: Mapping[type[Query], Mapping[str, Example]] = {
     LimitQuery: {"limit": 20},
+    LogQuery: {"offset": 0},
     ContactQuery: {"q": "park"},
     MessageQuery: {
         "since": "2026-03-01T00:00:00Z",
@@ -377,11 +442,16 @@ BODIES: tuple[Body, ...] = (
     Acting(actor_member_id=MEMBER.id),
     Assignment(actor_member_id=MEMBER.id, member_id=MEMBER.id),
     ChannelTagsBody(actor_member_id=MEMBER.id, tags=CHANNEL.tags, tag_ids=[CHANNEL_TAG.id]),
+    WebhookBody(name=NEW_WEBHOOK.name, url=NEW_WEBHOOK.url, event_filters=list(NEW_WEBHOOK.event_filters)),
+    WebhookChanges(event_filters=[]),
 )
 
 # What an operation answers where that is not the usual example of what it shows.
 ANSWERS: Mapping[tuple[str, str, int], msgspec.Struct] = {
     ("POST", "/contacts", 201): show_contact(NEW_CONTACT),
+    ("PATCH", "/outbound-webhooks/{id}", 200): show_webhook(
+        structs.replace(WEBHOOK, event_filters=(), updated_at=TRIED_AT)
+    ),
     ("POST", "/channels/{id}/close", 200): show_channel(CLOSED_CHANNEL),
     ("POST", "/channels/{id}/messages", 200): structs.replace(REPLY, deduplicated=True),
 }

@@ -7,6 +7,7 @@ from deskwire.api.body_parser import BodyParser
 from deskwire.api.endpoint import Endpoint
 from deskwire.api.parameters import Query, QueryParser
 from deskwire.api.statuses import STATUSES
+from deskwire.desk.idempotency import under_way
 from deskwire.model import limits
 from deskwire.model.errors import Code, DeskError, Problem, not_found
 from deskwire.model.scopes import ALWAYS_GRANTED
@@ -100,6 +101,8 @@ def failure_of(endpoint: Endpoint, code: Code) -> DeskError:
         case "INVALID_BODY":
             assert endpoint.body is not None
             return body_refusal(endpoint.body)
+        case "CONFLICT" if code not in endpoint.errors:
+            return under_way()
         case "TAG_LIMIT_EXCEEDED":
             return TOO_MANY_TAGS[endpoint.noun]
         case "INSUFFICIENT_SCOPE":

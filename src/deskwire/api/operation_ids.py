@@ -16,7 +16,7 @@ def operation_id(endpoint: Endpoint) -> str:
     owner, _, rest = endpoint.path.strip("/").partition("/{id}")
     words, of = (rest.strip("/"), f"Of{singular(owner)}") if rest else (owner, "")
     if is_verb(endpoint, words):
-        return lower(camel(words)) + (singular(owner) if rest else "")
+        return lower(camel(words)) + (of if "-" in words else singular(owner) if rest else "")
     verb = VERBS[endpoint.method]
     if endpoint.method == "GET" and endpoint.answers in (Answers.OBJECT, Answers.KEPT_ATTACHMENT):
         verb = "get"

@@ -12,6 +12,7 @@ from deskwire.model.errors import DeskError, Problem
 from deskwire.model.ids import parse_id
 from deskwire.model.limits import (
     CHANNEL_TAG_CHARACTERS,
+    DELIVERY_LOG_OFFSET_MAXIMUM,
     MAX_CURSOR_CHARACTERS,
     PAGE_DEFAULT,
     PAGE_MAXIMUM,
@@ -115,6 +116,17 @@ class LimitQuery(Query):
 
 class PageQuery(LimitQuery):
     cursor: Cursor = None
+
+
+class LogQuery(LimitQuery):
+    offset: Annotated[
+        int,
+        Parameter(
+            whole_number(0, DELIVERY_LOG_OFFSET_MAXIMUM),
+            {"type": "integer", "minimum": 0, "maximum": DELIVERY_LOG_OFFSET_MAXIMUM, "default": 0},
+            "How many of the newest entries to pass over.",
+        ),
+    ] = 0
 
 
 class ContactQuery(PageQuery):

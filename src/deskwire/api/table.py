@@ -11,6 +11,7 @@ from deskwire.api.parameters import (
     PageQuery,
     SearchQuery,
 )
+from deskwire.api.webhooks import WEBHOOK_READS, WEBHOOK_WRITES
 from deskwire.api.writes import WRITES
 from deskwire.desk import attachments, channels, contacts, messages, reading, search, teams, workflows
 from deskwire.desk.pages import Page, list_page
@@ -372,6 +373,7 @@ READS: tuple[Endpoint, ...] = (
         query=SearchQuery,
         aside=lambda _: True,
     ),
+    *WEBHOOK_READS,
 )
 
-ENDPOINTS = READS + WRITES
+ENDPOINTS = READS + WRITES + WEBHOOK_WRITES

@@ -21,7 +21,7 @@ from deskwire.cli.parameters import (
     STATUS,
     TEXT,
 )
-from deskwire.model.limits import AUDIT_ENTRIES_SHOWN
+from deskwire.model.limits import AUDIT_ENTRIES_SHOWN, DELIVERY_LOGS_SHOWN
 from deskwire.model.scopes import SCOPES
 
 # Where the data are, which every command that touches them can be told.
@@ -37,6 +37,7 @@ def build_commands(settings: Sequence[Option]) -> Group:
         group("workspace", "Make and list workspaces.", *workspace_commands(place)),
         group("token", "Issue, list, rotate and revoke access tokens.", *token_commands(place)),
         group("contact", "Merge contacts.", *contact_commands(place)),
+        group("webhook", "Look after outbound webhooks.", *webhook_commands(place)),
         *record_commands(place),
         *receiver_commands(),
         completion_command(),
@@ -68,6 +69,7 @@ def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Ite
         "serving:migrate",
         "Bring the database to this version.",
         flag("--check", "Change nothing; exit 1 when the database is behind."),
+        flag("--distribute", "Then spread the tables over the machines of a PostgreSQL with Citus."),
         settings=place,
     )
 
@@ -133,6 +135,42 @@ def contact_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     )
 
 
+def webhook_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "list",
+        "webhooks:show_all",
+        "List the webhooks.",
+        option("--workspace", ID, "Those of this workspace only."),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "show",
+        "webhooks:show",
+        "Show a webhook: how it fares, and what is waiting for it.",
+        WEBHOOK_ID,
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "logs",
+        "webhooks:show_logs",
+        "Read the delivery log of a webhook: an attempt a line, newest first.",
+        WEBHOOK_ID,
+        option("--limit", click.IntRange(1, 1_000_000), "How many attempts at most.", DELIVERY_LOGS_SHOWN),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "toggle",
+        "webhooks:toggle",
+        "Switch a webhook on or off: on, when it is inactive or in error; what is held for it is then sent.",
+        WEBHOOK_ID,
+        JSON,
+        settings=place,
+    )
+
+
 def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
     yield command(
         "import",
@@ -169,6 +207,13 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
         "check",
         "checking:check_database",
         "Look the database over: recomputes every derived value, prints a line for each that differs.",
+        settings=place,
+    )
+    yield command(
+        "backup",
+        "backup:back_up",
+        "Back up an embedded desk, served or not: FOLDER becomes a data folder that can be served.",
+        click.Argument(["folder"], type=FILE),
         settings=place,
     )
 
@@ -245,5 +290,6 @@ def version_option() -> click.Option:
 
 
 WORKSPACE = required("--workspace", ID, "The workspace's id.")
+WEBHOOK_ID = click.Argument(["id"], type=ID, metavar="ID")
 TOKEN_ID = click.Argument(["id"], type=ID, metavar="ID")
 JSON = flag("--json", "Print one JSON object.")

@@ -81,8 +81,9 @@ class BoundedConnection(ResponseHandler):
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
         message, body = data
         is_interim = 100 <= message.code <= 199 and message.code != 101
-        if not is_interim:
-            self._body = body
+        if is_interim:
+            return
+        self._body = body
         super().feed_data(data, size)
 
     def _cut_off(self) -> None:

@@ -81,6 +81,7 @@ class Worker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then what travels may arrive, and the rest is left to others."""
+        self._looked_at = asyncio.get_running_loop().time()
         claiming = asyncio.create_task(self._claim_until_stopped())
         try:
             await stop.wait()

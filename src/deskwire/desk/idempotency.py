@@ -6,6 +6,7 @@ from typing import NamedTuple, cast
 
 from sqlalchemy import bindparam, delete, select, tuple_
 
+from deskwire.desk.sealing import Seal
 from deskwire.model.errors import DeskError
 from deskwire.model.limits import IDEMPOTENT_ANSWER_LIFETIME_US, IDEMPOTENT_ANSWERS_TRIMMED
 from deskwire.model.tokens import Token
@@ -35,9 +36,9 @@ CHOSEN = (
     .prefix_with("MATERIALIZED")
 )
 TRIM = Statement(
-    delete(IDEMPOTENT_ANSWERS).where(
-        ANSWERS.workspace_id == bindparam("workspace_id"), tuple_(*KEY).in_(select(*CHOSEN.c))
-    )
+    delete(IDEMPOTENT_ANSWERS)
+    .where(ANSWERS.workspace_id == bindparam("workspace_id"), tuple_(*KEY).in_(select(*CHOSEN.c)))
+    .returning(ANSWERS.key)
 )
 
 
@@ -49,10 +50,13 @@ class Attempt(NamedTuple):
     body: bytes
 
 
-async def do_once(tx: Tx, token: Token, attempt: Attempt, operation: Callable[[], Awaitable[bytes]]) -> bytes:
+async def do_once(
+    tx: Tx, token: Token, seal: Seal, attempt: Attempt, operation: Callable[[], Awaitable[bytes]]
+) -> bytes:
     """The document of the first answer; it is kept in the transaction of what it tells of.
 
-    What fails is rolled back with all that it wrote, and so is not remembered.
+    What fails is rolled back with all that it wrote, and so is not remembered. An answer may show a secret,
+    so it is sealed.
     """
     mine = {
         "workspace_id": token.workspace_id,
@@ -60,10 +64,9 @@ async def do_once(tx: Tx, token: Token, attempt: Attempt, operation: Callable[[]
         "route": attempt.route,
         "key": attempt.key,
     }
-    if not await tx.try_lock(" ".join(("idempotency", *mine.values()))):
-        raise DeskError(
-            "CONFLICT", "The first request with this Idempotency-Key is still under way.", retry_after_s=1
-        )
+    owner = " ".join(("idempotency", *mine.values()))
+    if not await tx.try_lock(owner):
+        raise under_way()
     request_hash = hashlib.sha256(attempt.body).digest()
     expired_at = tx.now - IDEMPOTENT_ANSWER_LIFETIME_US
     kept = await tx.one(FIND, **mine)
@@ -72,10 +75,20 @@ async def do_once(tx: Tx, token: Token, attempt: Attempt, operation: Callable[[]
             raise DeskError(
                 "IDEMPOTENCY_MISMATCH", "This Idempotency-Key was used before, with another body."
             )
-        return cast(bytes, kept[1])
+        return seal.open(cast(bytes, kept[1]), owner)
     answer = await operation()
-    await tx.run(PUT, **mine, request_hash=request_hash, answer=answer, created_at=tx.now)
-    await tx.run(
-        TRIM, workspace_id=token.workspace_id, expired_at=expired_at, limit=IDEMPOTENT_ANSWERS_TRIMMED
-    )
+    await tx.run(PUT, **mine, request_hash=request_hash, answer=seal.seal(answer, owner), created_at=tx.now)
+    await trim_answers(tx, token.workspace_id, IDEMPOTENT_ANSWERS_TRIMMED)
     return answer
+
+
+def under_way() -> DeskError:
+    return DeskError(
+        "CONFLICT", "The first request with this Idempotency-Key is still under way.", retry_after_s=1
+    )
+
+
+async def trim_answers(tx: Tx, workspace_id: str, limit: int) -> int:
+    """Removes so many of those that have expired; answers how many it were."""
+    expired_at = tx.now - IDEMPOTENT_ANSWER_LIFETIME_US
+    return len(await tx.all(TRIM, workspace_id=workspace_id, expired_at=expired_at, limit=limit))

@@ -5,7 +5,7 @@ import string
 
 import uuid_utils
 
-from deskwire.model.limits import TOKEN_CHARACTERS
+from deskwire.model.limits import TOKEN_CHARACTERS, WEBHOOK_SECRET_BYTES
 from deskwire.model.tokens import TOKEN_MARK
 
 TOKEN_ALPHABET = string.ascii_letters + string.digits
@@ -18,3 +18,7 @@ def new_id() -> str:
 
 def new_token() -> str:
     return TOKEN_MARK + "".join(secrets.choice(TOKEN_ALPHABET) for _ in range(TOKEN_CHARACTERS))
+
+
+def new_webhook_secret() -> str:
+    return secrets.token_hex(WEBHOOK_SECRET_BYTES)

@@ -1,13 +1,13 @@
 """Events, written in the transaction of the change that caused them, each with what it has to be sent to."""
 
-from msgspec import UNSET, UnsetType
+from typing import NamedTuple
+
+from msgspec import UNSET, Raw
 from sqlalchemy import BigInteger, bindparam, case, insert, literal, select
 
 from deskwire.desk.identity import new_id
-from deskwire.model.channels import Channel
 from deskwire.model.deliveries import horizon
 from deskwire.model.events import EventBody, EventData, EventKind, encode_body
-from deskwire.model.people import Member
 from deskwire.model.webhooks import KIND_BITS
 from deskwire.store.statement import Statement
 from deskwire.store.tables import DELIVERIES, EVENTS, WEBHOOKS, IdType
@@ -29,15 +29,26 @@ FAN_OUT = Statement(
             NOW,
             case((IS_HELD, bindparam("given_up_at", type_=BigInteger())), else_=NOW),
             IS_HELD,
-        ).where(
+        )
+        .where(
             WEBHOOKS.c.workspace_id == bindparam("workspace_id"),
             WEBHOOKS.c.status != "inactive",
             WEBHOOKS.c.kind_bits.op("&")(bindparam("bit", type_=BigInteger())) != literal(0),
-        ),
+        )
+        # Whoever activates a webhook waits for it: or what is held for it now would be overlooked then.
+        .with_for_update(read=True, key_share=True),
         include_defaults=False,
     )
     .returning(DELIVERIES.c.held)
 )
+
+
+class InChannel(NamedTuple):
+    """The channel that an event is of, and the member it is assigned to, as the API shows them."""
+
+    id: str
+    document: bytes
+    assigned_member: bytes | None
 
 
 async def emit(
@@ -46,17 +57,15 @@ async def emit(
     kind: EventKind,
     subject_id: str,
     data: EventData,
-    *,
-    channel: Channel | UnsetType = UNSET,
-    assigned_member: Member | None = None,
+    channel: InChannel | None = None,
 ) -> None:
     body = EventBody(
         kind=kind,
         workspace_id=workspace_id,
         timestamp=tx.now,
         data=data,
-        channel=channel,
-        assigned_member=assigned_member,
+        channel=UNSET if channel is None else Raw(channel.document),
+        assigned_member=Raw(channel.assigned_member) if channel and channel.assigned_member else None,
     )
     id = new_id()
     await tx.run(
@@ -73,7 +82,7 @@ async def emit(
         FAN_OUT,
         workspace_id=workspace_id,
         event_id=id,
-        order_key=subject_id if channel is UNSET else channel.id,
+        order_key=subject_id if channel is None else channel.id,
         accepted_at=tx.now,
         given_up_at=horizon(tx.now),
         bit=KIND_BITS[kind],

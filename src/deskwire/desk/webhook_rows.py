@@ -18,7 +18,8 @@ COLUMNS = WebhookRecord.__struct_fields__
 MINE = and_(WEBHOOKS.c.workspace_id == bindparam("workspace_id"), WEBHOOKS.c.id == bindparam("id"))
 SELECTED = select(*(WEBHOOKS.c[name] for name in COLUMNS)).where(MINE)
 LOAD = Statement(SELECTED)
-LOCK = Statement(SELECTED.with_for_update())
+LOCK = Statement(SELECTED.with_for_update(key_share=True))
+LOCK_WHOLLY = Statement(SELECTED.with_for_update())
 PUT = upsert(WEBHOOKS)
 # What deliveries change, and nobody else but in a transaction that has locked the row.
 HEALTH = (
@@ -46,6 +47,11 @@ async def load_webhook(tx: Tx, workspace_id: str, id: str) -> WebhookRecord | No
 async def lock_webhook(tx: Tx, workspace_id: str, id: str) -> WebhookRecord | None:
     """Nobody else changes it until the transaction ends."""
     return from_row(await tx.one(LOCK, workspace_id=workspace_id, id=id))
+
+
+async def lock_webhook_wholly(tx: Tx, workspace_id: str, id: str) -> WebhookRecord | None:
+    """Beyond that, no event is accepted for it meanwhile, and all that were are to be seen."""
+    return from_row(await tx.one(LOCK_WHOLLY, workspace_id=workspace_id, id=id))
 
 
 async def put_webhook(tx: Tx, workspace_id: str, webhook: WebhookRecord) -> bytes:

@@ -119,8 +119,16 @@ WEBHOOK_PORT_MAXIMUM = 65535
 WEBHOOK_SECRET_BYTES = 32
 WEBHOOK_FAILURES_TO_ERROR = 10
 DELIVERY_LOGS_SHOWN = 50
-DELIVERY_LOGS_SHOWN_MOST = 100
+# More than a webhook can have: an offset beyond it is a mistake.
+DELIVERY_LOG_OFFSET_MAXIMUM = 999_999_999
 DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
+NOTICE_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
+# Longer than it may be sent, so that nothing is still on its way when it goes.
+EVENT_LIFETIME_US = 25 * 60 * 60 * 1_000_000
+# So many expired rows go in one transaction: few enough that nobody waits for it.
+TRIMMED_AT_ONCE = 500
+# When a URL is registered, a name that takes longer counts as one that does not resolve.
+REGISTRATION_LOOKUP_S = 3.0
 DELIVERY_ERROR_CHARACTERS = 500
 
 # Of what `deskwire listen` and `deskwire verify` take, and of what the former shows and remembers.
@@ -187,3 +195,10 @@ CLOCK_STEP_S = 5.0
 DELIVERY_TRANSACTIONS_AT_ONCE = 6
 DELIVERY_BACK_OFF_FIRST_S = 0.1
 DELIVERY_BACK_OFF_MAX_S = 5.0
+
+MAIL_WAITS_S = (60, 5 * 60, 15 * 60, 60 * 60)
+MAIL_HORIZON_US = 24 * 60 * 60 * 1_000_000
+MAIL_LEASE_US = 5 * 60 * 1_000_000
+MAIL_POLL_S = 2.0
+MAILS_AT_ONCE = 20
+MAIL_TIMEOUT_S = 30.0

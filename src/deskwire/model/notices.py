@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from deskwire.model.limits import WEBHOOK_FAILURES_TO_ERROR
+from deskwire.model.limits import MAIL_HORIZON_US, MAIL_WAITS_S, WEBHOOK_FAILURES_TO_ERROR
+from deskwire.model.moments import Moment
 from deskwire.model.times import format_time
 from deskwire.model.webhooks import WebhookRecord
 
@@ -39,6 +40,13 @@ and then activate the webhook again, with POST /outbound-webhooks/{webhook.id}/t
 What is held is then sent, oldest first. There is at most one such notice a day for a webhook.
 """,
     )
+
+
+def next_mail_at(created_at: Moment, attempts: int, now: Moment) -> Moment | None:
+    """When to try again to mail a notice; None when it has been tried for long enough."""
+    wait_s = MAIL_WAITS_S[min(attempts, len(MAIL_WAITS_S)) - 1]
+    due_at = Moment(now + wait_s * 1_000_000)
+    return due_at if due_at < created_at + MAIL_HORIZON_US else None
 
 
 def one_line(text: str) -> str:

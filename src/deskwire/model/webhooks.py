@@ -122,6 +122,12 @@ class DeliveryLogEntry(Shown, kw_only=True):
     created_at: Moment
 
 
+class DeliveryLogs(Shown, kw_only=True):
+    items: Annotated[list[DeliveryLogEntry], Meta(description="Newest first.")]
+    total: Annotated[int, Meta(description="How many entries there are; they are kept for 30 days.")]
+    has_more: bool
+
+
 class NewWebhook(Webhook, kw_only=True):
     """The only time that a new webhook's secret is shown."""
 

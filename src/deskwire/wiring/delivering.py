@@ -4,30 +4,46 @@ import asyncio
 import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import structlog
 
 from deskwire.api.metrics import Metrics
+from deskwire.delivery.mailing import Mailing, MailServer
 from deskwire.delivery.resolving import Names
 from deskwire.delivery.sending import Sender
 from deskwire.delivery.worker import Worker
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.delivering.preparing import Ready
 from deskwire.desk.delivering.recording import Verdict
-from deskwire.desk.sealing import Seal
 from deskwire.model.deliveries import Delivered, Outcome
 from deskwire.model.limits import OPEN_FILES
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store.clock import system_clock
-from deskwire.wiring.keys import derived, secret_key
+from deskwire.wiring.keys import webhook_seal
 from deskwire.wiring.opening import OpenHouse
 from deskwire.wiring.settings import Settings
 
 log = structlog.get_logger("deskwire.delivery")
 
 
+@dataclass(frozen=True)
+class Deliveries:
+    """All that a delivering process does."""
+
+    worker: Worker
+    mailing: Mailing
+
+    async def run(self, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.worker.run(stop))
+            tasks.create_task(self.mailing.run(stop))
+
+
 @asynccontextmanager
-async def open_worker(settings: Settings, house: OpenHouse, metrics: Metrics) -> AsyncIterator[Worker]:
+async def open_deliveries(
+    settings: Settings, house: OpenHouse, metrics: Metrics
+) -> AsyncIterator[Deliveries]:
     allow_connections()
     seal = webhook_seal(settings)
     async with Names() as names, Sender(names.resolve, allow=settings.webhook_allow) as sender:
@@ -46,16 +62,8 @@ async def open_worker(settings: Settings, house: OpenHouse, metrics: Metrics) ->
             lambda: worker.oldest_due_s,
             is_shared=True,
         )
-        yield worker
-
-
-async def deliver(settings: Settings, house: OpenHouse, metrics: Metrics, stop: asyncio.Event) -> None:
-    async with open_worker(settings, house, metrics) as worker:
-        await worker.run(stop)
-
-
-def webhook_seal(settings: Settings) -> Seal:
-    return Seal(derived(secret_key(settings), "webhook secrets"))
+        server = None if settings.smtp_url is None else MailServer(settings.smtp_url)
+        yield Deliveries(worker, Mailing(house.store, server))
 
 
 def allow_connections() -> None:

@@ -14,9 +14,13 @@ import msgspec
 
 from deskwire import demo
 from deskwire.cli.house import SettingsError
+from deskwire.demo.webhooks import make_webhooks
 from deskwire.desk import tokens, workspaces
 from deskwire.desk.importing import import_file
+from deskwire.desk.sealing import Seal
 from deskwire.model.scopes import SCOPES
+from deskwire.store.transaction import Tx
+from deskwire.wiring.keys import webhook_seal
 from deskwire.wiring.opening import OpenHouse, open_house
 from deskwire.wiring.settings import Settings
 
@@ -42,11 +46,11 @@ async def prepare(said: Settings) -> Introduction:
         issued = await house.store.read(lambda tx: tokens.list_tokens(tx, workspace_id))
         if workspace_id is not None and issued:
             return lambda url: again(url, workspace_id, said.data_dir)
-        secret = await fill(house, workspace_id)
+        secret = await fill(house, webhook_seal(said), workspace_id)
         return lambda url: welcome(url, secret)
 
 
-async def fill(house: OpenHouse, workspace_id: str | None) -> str:
+async def fill(house: OpenHouse, seal: Seal, workspace_id: str | None) -> str:
     """The secret of the demo's token, which is made last: a start that was cut short begins anew."""
     now = datetime.now(UTC)
     logger.info("making the demo workspace")
@@ -59,10 +63,12 @@ async def fill(house: OpenHouse, workspace_id: str | None) -> str:
         await import_file(
             house.store, house.files, workspace_id, path, check_only=False, progress=lambda *_: None
         )
-    new = await house.store.write(
-        lambda tx: tokens.create_token(tx, workspace_id, "demo", list(SCOPES), None)
-    )
-    return new.secret
+
+    async def finish(tx: Tx) -> str:
+        await make_webhooks(tx, workspace_id, seal)
+        return (await tokens.create_token(tx, workspace_id, "demo", list(SCOPES), None)).secret
+
+    return await house.store.write(finish)
 
 
 def owner_email(path: Path) -> str:

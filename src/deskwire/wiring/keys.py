@@ -1,4 +1,4 @@
-"""The secret key: as configured, or made once and kept in the data folder."""
+"""The secret key, as configured or made once and kept in the data folder, and the keys derived from it."""
 
 import fcntl
 import hmac
@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from deskwire.cli.house import SettingsError
+from deskwire.desk.sealing import Seal
 from deskwire.model import limits
 from deskwire.wiring.settings import Settings
 
@@ -32,6 +33,11 @@ def secret_key(settings: Settings) -> bytes:
 def derived(secret: bytes, purpose: str) -> bytes:
     """One key for each purpose, so that what is signed for one means nothing to another."""
     return hmac.digest(secret, f"deskwire {purpose}".encode(), "sha256")
+
+
+def webhook_seal(settings: Settings) -> Seal:
+    """What webhooks' secrets are kept under."""
+    return Seal(derived(secret_key(settings), "webhook secrets"))
 
 
 def _read(path: Path) -> bytes | None:

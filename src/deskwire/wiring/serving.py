@@ -14,22 +14,24 @@ from deskwire.api import openapi, reference, server, site
 from deskwire.api.app import Api
 from deskwire.api.authentication import Authentication
 from deskwire.api.downloads import Downloads
+from deskwire.api.endpoint import Receivers
 from deskwire.api.metrics import Metrics
 from deskwire.api.rate_limit import RateLimiter
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
-from deskwire.delivery.worker import Worker
+from deskwire.delivery.resolving import Names
 from deskwire.model import limits
 from deskwire.store.clock import system_clock
 from deskwire.store.postgres import PostgresStore
 from deskwire.store.sqlite import SqliteStore
 from deskwire.wiring import logs
 from deskwire.wiring.access_log import AccessLog
-from deskwire.wiring.delivering import open_worker
-from deskwire.wiring.keys import derived, secret_key
+from deskwire.wiring.delivering import Deliveries, open_deliveries
+from deskwire.wiring.keys import derived, secret_key, webhook_seal
 from deskwire.wiring.listening import listen, url_of
 from deskwire.wiring.observing import RequestObserver
 from deskwire.wiring.opening import OpenHouse, open_house
+from deskwire.wiring.receivers import PublicReceivers
 from deskwire.wiring.settings import Address, Settings
 from deskwire.wiring.worker import Place
 
@@ -55,21 +57,28 @@ class Serving:
         logs.configure(self.settings.log)
         access_log = AccessLog(self.settings.log)
         try:
-            async with open_house(self.settings) as house, AsyncExitStack() as edges:
+            async with (
+                open_house(self.settings) as house,
+                Names(limit_s=limits.REGISTRATION_LOOKUP_S) as names,
+                AsyncExitStack() as edges,
+            ):
                 metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
                 observer = RequestObserver(metrics, access_log)
-                worker = None
+                receivers = PublicReceivers(self.settings.webhook_allow, names.resolve)
+                deliveries = None
                 if self.delivers:
-                    worker = await edges.enter_async_context(open_worker(self.settings, house, metrics))
-                app = self._site(house, observer, metrics, url_of(self.host, sockets), worker)
+                    opening = open_deliveries(self.settings, house, metrics)
+                    deliveries = await edges.enter_async_context(opening)
+                own_url = url_of(self.host, sockets)
+                app = self._site(house, observer, metrics, receivers, own_url, deliveries)
                 gc.collect()
                 gc.freeze()
                 gc.set_threshold(*GARBAGE_THRESHOLDS)
                 figures_sockets = self._listen_for_figures(place)
                 async with asyncio.TaskGroup() as tasks:
                     refreshing = tasks.create_task(refresh(metrics))
-                    if worker is not None:
-                        tasks.create_task(worker.run(stop))
+                    if deliveries is not None:
+                        tasks.create_task(deliveries.run(stop))
                     pages = site.metrics_pages(metrics.render, observer)
                     figures = tasks.create_task(
                         server.serve(pages, figures_sockets, stop=stop, ready=lambda: None)
@@ -85,8 +94,9 @@ class Serving:
         house: OpenHouse,
         observer: RequestObserver,
         metrics: Metrics,
+        receivers: Receivers,
         own_url: str,
-        worker: Worker | None,
+        deliveries: Deliveries | None,
     ) -> site.Site:
         base_url = self.settings.public_url or own_url
         api_url = base_url + PREFIX
@@ -100,6 +110,8 @@ class Serving:
             derived(secret, "cursors"),
             downloads,
             observer,
+            webhook_seal(self.settings),
+            receivers,
             self.settings.max_body,
             limiter_of(self.settings, house),
         )
@@ -112,7 +124,7 @@ class Serving:
                 openapi=msgspec.json.encode(openapi.document(ENDPOINTS, api_url, __version__)),
                 reference=reference.page(ENDPOINTS, api_url, __version__),
                 metrics=metrics.render if self.settings.metrics == "on" else None,
-                delivers=None if worker is None else worker.is_working,
+                delivers=None if deliveries is None else deliveries.worker.is_working,
             ),
         )
 

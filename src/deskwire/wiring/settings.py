@@ -13,6 +13,7 @@ from deskwire.model import limits
 
 PREFIX = "DESKWIRE_"
 TEST_PREFIX = "DESKWIRE_TEST_"
+DATABASE_NAME = "deskwire.db"
 
 
 class Address(NamedTuple):
@@ -138,8 +139,9 @@ class Settings:
     smtp_url: str | None = _setting(
         _url("smtp", "smtps"),
         "",
-        accepts="smtp://user:password@host:port or smtps://…",
-        help="The mail server for notices. Without one they are logged and kept for the dashboard.",
+        accepts="smtp://user:password@host:port?from=address or smtps://…",
+        help="The mail server for notices; `?from=ADDRESS` says who sends them. "
+        "Without one they are logged and kept for the dashboard.",
         shown_default="none",
     )
     rate_limit: int | None = _setting(
@@ -178,7 +180,7 @@ class Settings:
 
     @property
     def database(self) -> str:
-        return self.database_url or f"sqlite:///{self.data_dir / 'deskwire.db'}"
+        return self.database_url or f"sqlite:///{self.data_dir / DATABASE_NAME}"
 
     @property
     def is_postgresql(self) -> bool:

@@ -9,7 +9,7 @@ from deskwire.api import server, site
 from deskwire.api.metrics import Metrics
 from deskwire.wiring import logs
 from deskwire.wiring.access_log import AccessLog
-from deskwire.wiring.delivering import open_worker
+from deskwire.wiring.delivering import open_deliveries
 from deskwire.wiring.listening import listen
 from deskwire.wiring.observing import RequestObserver
 from deskwire.wiring.opening import open_house
@@ -35,12 +35,15 @@ class Working:
             async with open_house(self.settings) as house:
                 metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
                 pages = site.metrics_pages(metrics.render, RequestObserver(metrics, access_log))
-                async with open_worker(self.settings, house, metrics) as worker, asyncio.TaskGroup() as tasks:
+                async with (
+                    open_deliveries(self.settings, house, metrics) as deliveries,
+                    asyncio.TaskGroup() as tasks,
+                ):
                     figures = tasks.create_task(
                         server.serve(pages, self._listen_for_figures(), stop=stop, ready=lambda: None)
                     )
                     ready()
-                    await worker.run(stop)
+                    await deliveries.run(stop)
                     figures.cancel()
         finally:
             access_log.close()

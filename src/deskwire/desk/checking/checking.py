@@ -9,6 +9,7 @@ from deskwire.desk.checking.index import check_index
 from deskwire.desk.checking.links import check_external_ids, check_links
 from deskwire.desk.checking.references import check_references
 from deskwire.desk.checking.rows import ROWS, check_rows
+from deskwire.desk.checking.webhooks import check_deliveries, check_webhooks
 from deskwire.desk.exporting import count_records
 from deskwire.desk.reading import find_workspace
 from deskwire.desk.workspaces import list_workspaces
@@ -56,6 +57,8 @@ async def check_workspace(tx: Tx, workspace: Workspace, meter: Meter) -> AsyncIt
         check_links,
         check_references,
         check_events,
+        check_webhooks,
+        check_deliveries,
         check_index,
     ):
         async for line in step(tx, workspace.id):
