@@ -5,6 +5,7 @@ import logging
 import math
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 
 from deskwire.delivery.database import Database
@@ -83,6 +84,7 @@ class Worker:
             # A claim under way is better known than left to its lease.
             await asyncio.wait([claiming], timeout=GIVE_BACK_S)
             claiming.cancel()
+            await asyncio.wait([claiming])
             await self._finish()
 
     def is_working(self) -> bool:
@@ -108,9 +110,10 @@ class Worker:
         drift_s = math.inf
         while not self._stopping.is_set():
             try:
-                last_drift_s, drift_s = drift_s, self._drift_s()
-                if drift_s < last_drift_s - CLOCK_STEP_S:
+                now_s = self._drift_s()
+                if now_s < drift_s - CLOCK_STEP_S:
                     await self._database.write(redate)
+                drift_s = now_s
                 if not await self._claim_some():
                     await self._database.bell.wait(DELIVERY_POLL_S)
             except Exception:
@@ -142,7 +145,8 @@ class Worker:
         chosen = []
         by_webhook = sorted(due, key=lambda each: (each.workspace_id, each.webhook_id))
         for (workspace_id, webhook_id), rows in groupby(by_webhook, key=lambda each: each[:2]):
-            ids = [row.event_id for row in rows][: self.lanes.room_of(webhook_id)]
+            # Older ones first: of a channel, one whose lease ran out comes before those that waited for it.
+            ids = sorted(row.event_id for row in rows)[: max(0, self.lanes.room_of(webhook_id))]
             if ids:
                 chosen.append((workspace_id, webhook_id, ids))
         return chosen
@@ -167,10 +171,7 @@ class Worker:
 
     async def _deliver(self, claim: Claim) -> None:
         try:
-            if self._is_in_time(claim):
-                await self._run_cycle(claim)
-            else:
-                await self._give_back([claim])
+            await self._run_cycle(claim)
         except asyncio.CancelledError:
             await self._give_back([claim])
             raise
@@ -196,13 +197,19 @@ class Worker:
         began_at = loop.time()
         attempts = 0
         while True:
-            match await self._database.read(lambda tx: prepare(tx, claim)):
+            match await self._database.read(partial(prepare, claim=claim)):
                 case Ready() as ready:
-                    attempts += 1
+                    began_at = began_at if attempts else loop.time()
                 case other:
                     await self._set_aside(claim, other)
                     return
-            outcome = await self._attempt(claim, ready, attempt_limit_s(loop.time() - began_at))
+            limit_s = attempt_limit_s(loop.time() - began_at)
+            # What passed while the database was away, or this process stood still, is not the receiver's.
+            if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
+                await self._give_back([claim])
+                return
+            attempts += 1
+            outcome = await self._attempt(claim, ready, limit_s)
             lane.learn(outcome)
             self._observer.attempted(claim, ready, attempts, outcome)
             attempt = Attempt(ready.kind, self._clock(), outcome)
@@ -212,6 +219,7 @@ class Worker:
                 return
             if await self._record(TriedInVain(claim, attempt)) is Verdict.LATE:
                 return
+            claim = claim._replace(fence=claim.fence + 1)
             lane.rest(claim)
             self._start(lane)
             if await self._is_stopped_within(wait_s):
