@@ -14,6 +14,7 @@ from tests.system.operators import Answer, Client, Operator, Served, until
 
 CHANNELS = 40
 WRITERS = 4
+PAUSE_S = 0.02
 LONG_AGO = "2026-01-01T00:00:00Z"
 
 
@@ -98,7 +99,7 @@ class Counter:
 
 
 class Load:
-    """Replies written without a pause, over several connections, until it is stopped.
+    """Replies written over several connections until it is stopped, with pauses so that workers keep pace.
 
     `served` answers where; whoever finds nobody there goes on when somebody is.
     """
@@ -108,7 +109,6 @@ class Load:
         self._stop = Event()
         self.acknowledged: set[str] = set()
         self.statuses: set[int] = set()
-        self.surprises: list[str] = []
         self._threads = [Thread(target=self._write, args=(number,)) for number in range(WRITERS)]
 
     def __enter__(self) -> "Load":
@@ -138,6 +138,7 @@ class Load:
                 self._take(client.write("POST", f"/channels/{channel}/messages", body))
             except (http.client.HTTPException, OSError):
                 return
+            self._stop.wait(PAUSE_S)
 
     def _take(self, answer: Answer) -> None:
         self.statuses.add(answer.status)

@@ -22,7 +22,8 @@ FIND_DUE = Statement(
 )
 OLDEST_DUE = Statement(select(DUE.due_at).where(DUE.due_at <= NOW).order_by(DUE.due_at).limit(1))
 EARLIER = DELIVERIES.alias("earlier")
-# The order of a channel's first deliveries: none begins while another worker has an earlier one.
+# The order of a channel's first deliveries: none begins while another worker has an earlier one. A dead
+# worker has none once its lease is over: what it had is then due behind all that waits here.
 IS_TURN = or_(
     not_(DUE.untried),
     not_(
@@ -34,6 +35,7 @@ IS_TURN = or_(
             EARLIER.c.untried,
             not_(EARLIER.c.held),
             EARLIER.c.holder != bindparam("holder", type_=IdType),
+            EARLIER.c.due_at > NOW,
         )
     ),
 )
