@@ -2,7 +2,6 @@
 
 import random
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,12 +13,12 @@ from tests.store.servers import Server
 from tests.system.conftest import SECRET_KEY
 from tests.system.deliveries.conftest import OpenDesk
 from tests.system.deliveries.desk import Counter, Desk, Load
+from tests.system.deliveries.hurried import HURRIED
 from tests.system.deliveries.recording import Hook, Receiver, Reply
 from tests.system.operators import Operator, Served
 
 KILLS, STRESS_KILLS = 3, 100
 LONGEST_LIFE_S = 0.6
-HURRIED = (sys.executable, "-P", "-m", "tests.system.deliveries.hurried")
 # All that is overdue has to be sent on a slow machine; what is lost never comes.
 AT_THE_LATEST_S = 60
 
