@@ -68,6 +68,8 @@ class Worker:
         self._recorder = Recorder(self._database, observer)
         self._deliveries: set[asyncio.Task[None]] = set()
         self._claimed_at: dict[tuple[str, str], float] = {}
+        # Webhooks for which nothing could be claimed, until all others have been looked at.
+        self._passed_over: set[str] = set()
         self._stopping = asyncio.Event()
         self._looked_at = self._measured_at = -math.inf
         self.oldest_due_s = 0.0
@@ -134,11 +136,16 @@ class Worker:
         room = min(self.lanes.room, DELIVERIES_LOOKED_AT)
         if room <= 0:
             return False
-        busy = self.lanes.full
+        busy = [*self.lanes.full, *self._passed_over]
         due = await self._database.read(lambda tx: find_due(tx, busy, room))
-        mine = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
-        await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(mine)))
-        return len(due) == room and bool(mine)
+        free = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
+        claimed = await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(free)))
+        if len(due) < room:
+            self._passed_over.clear()
+            return False
+        # What others have, or what waits for them, would be found again before anything else.
+        self._passed_over |= {each.webhook_id for each in due}.difference(claimed)
+        return True
 
     def _by_webhook(self, due: list[Due]) -> list[tuple[str, str, list[str]]]:
         """The events for each webhook, as far as it has room, in their order."""
@@ -151,15 +158,18 @@ class Worker:
                 chosen.append((workspace_id, webhook_id, ids))
         return chosen
 
-    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> None:
+    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> str | None:
+        """The webhook, if something was claimed for it."""
         claims = await self._database.write(
             lambda tx: claim(tx, self._holder, workspace_id, webhook_id, event_ids)
         )
         now = asyncio.get_running_loop().time()
         for each in claims:
             self._claimed_at[each.webhook_id, each.event_id] = now
-        if claims:
-            self._start(self.lanes.add(webhook_id, claims))
+        if not claims:
+            return None
+        self._start(self.lanes.add(webhook_id, claims))
+        return webhook_id
 
     def _start(self, lane: Lane) -> None:
         if self._stopping.is_set():
