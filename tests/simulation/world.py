@@ -12,21 +12,19 @@ from functools import cache
 from typing import TypeVar
 
 import apsw
-from sqlalchemy import BigInteger, bindparam, false, null, or_, true, update
 
 import deskwire.desk.outbox
 from deskwire.delivery.worker import Worker
 from deskwire.desk.sealing import Seal
-from deskwire.desk.webhook_rows import lock_webhook, put_webhook
+from deskwire.desk.webhook_rows import put_webhook
+from deskwire.desk.webhooks import delete_webhook, toggle_webhook
 from deskwire.model.events import ChannelEventData, EventKind
 from deskwire.model.moments import Moment
-from deskwire.model.webhooks import WebhookRecord, toggled
+from deskwire.model.webhooks import WebhookRecord
 from deskwire.store import sqlite_figures
 from deskwire.store.migration import script
 from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
-from deskwire.store.statement import Statement
-from deskwire.store.tables import DELIVERIES, WEBHOOKS
 from deskwire.store.transaction import Tx
 from tests.simulation.laws import WORKSPACE, Ledger
 from tests.simulation.receivers import TEMPERS, Receiver
@@ -45,22 +43,6 @@ NEW_YEAR_US = 1_767_225_600_000_000
 SECRET = "5a" * 32
 SEAL = Seal(b"\x07" * 32)
 KINDS: tuple[EventKind, ...] = ("channel.assigned", "channel.closed", "channel.reopened")
-
-DUE = DELIVERIES.c
-NOW = bindparam("now", type_=BigInteger())
-RESUME = Statement(
-    update(DELIVERIES)
-    .where(
-        DUE.workspace_id == bindparam("workspace_id"),
-        DUE.webhook_id == bindparam("webhook_id"),
-        DUE.accepted_at > bindparam("horizon", type_=BigInteger()),
-        or_(DUE.holder.is_(None), DUE.due_at <= NOW),
-    )
-    .values(
-        held=false(), due_at=NOW, cycles=0, counts=true(), untried=true(), holder=null(), fence=DUE.fence + 1
-    )
-)
-REMOVE = Statement(WEBHOOKS.delete().where(WEBHOOKS.c.id == bindparam("id")))
 
 
 @cache
@@ -334,22 +316,15 @@ class World:
             ):
                 self.commit(lambda tx, id=webhook.id: self._toggle(tx, id), self._api_bell)  # type: ignore[misc]
                 webhook.receiver.is_healed = True
-            elif roll > 0.97:
+            elif roll > 0.97 and status != "deleted":
                 self.commit(lambda tx, id=webhook.id: self._delete(tx, id), self._api_bell)  # type: ignore[misc]
 
     async def _toggle(self, tx: Tx, id: str) -> None:
-        webhook = await lock_webhook(tx, WORKSPACE, id)
-        assert webhook is not None
-        webhook = toggled(webhook, tx.now)
-        await put_webhook(tx, WORKSPACE, webhook)
-        if webhook.status == "active":
-            day_us = 24 * 3600 * 1_000_000
-            await tx.run(RESUME, workspace_id=WORKSPACE, webhook_id=id, now=tx.now, horizon=tx.now - day_us)
-            tx.ring()
+        await toggle_webhook(tx, WORKSPACE, id)
         self.ledger.toggled(id, tx.now)
 
     async def _delete(self, tx: Tx, id: str) -> None:
-        await tx.run(REMOVE, id=id)
+        await delete_webhook(tx, WORKSPACE, id)
         self.ledger.deleted(id)
 
     async def _mishandle(self) -> None:
