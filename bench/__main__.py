@@ -9,6 +9,8 @@ from pathlib import Path
 
 from bench.cases import CASES, Case
 from bench.databases import ENGINES
+from bench.deliveries import NAMES as DELIVERIES
+from bench.deliveries import QUICK, USUAL
 from bench.load import LoadFailed, find_generator
 from bench.programs import ProgramFailed
 from bench.records import Size
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    names = ", ".join(case.name for case in CASES)
+    names = ", ".join([*(case.name for case in CASES), *DELIVERIES])
     parser = argparse.ArgumentParser("./dev bench", description=__doc__, epilog=f"Cases: {names}.")
     parser.add_argument("--quick", action="store_true", help="fewer records, shorter rounds")
     parser.add_argument("--only", metavar="NAME", action="append", help="this case only; may be given again")
@@ -60,13 +62,15 @@ def plan_of(asked: argparse.Namespace) -> Plan:
         Size(asked.size or (QUICK_MESSAGES if quick else USUAL_MESSAGES)),
         asked.engine or ENGINES,
         chosen(asked.only),
+        [name for name in DELIVERIES if asked.only is None or name in asked.only],
+        QUICK if quick else USUAL,
         QUICK_ROUNDS if quick else USUAL_ROUNDS,
         QUICK_SECONDS if quick else USUAL_SECONDS,
     )
 
 
 def chosen(names: Sequence[str] | None) -> list[Case]:
-    unknown = set(names or ()) - {case.name for case in CASES}
+    unknown = set(names or ()) - {case.name for case in CASES} - set(DELIVERIES)
     if unknown:
         parser().error(f"there is no case {', '.join(sorted(unknown))}")
     return [case for case in CASES if names is None or case.name in names]

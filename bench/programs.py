@@ -71,11 +71,15 @@ class Desk:
         answer = json.loads(said) if "--json" in arguments else {}
         return Done(answer, time.perf_counter() - began_s, peak_mb(used))
 
+    def allow(self, places: str) -> None:
+        """From the next start on webhooks may lead there."""
+        self._environment["DESKWIRE_WEBHOOK_ALLOW"] = places
+
     @contextmanager
-    def serve(self) -> Iterator[Server]:
+    def serve(self, *arguments: str) -> Iterator[Server]:
         with self._log.open("wb") as log:
             process = subprocess.Popen(
-                [*DESKWIRE, "serve", "--port", "0"],
+                [*DESKWIRE, "serve", "--port", "0", *arguments],
                 env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

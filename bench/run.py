@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.cases import Case, Measure
 from bench.databases import Database, Engine, open_database
+from bench.deliveries import Amounts, Deliveries, figures
 from bench.figures import Goal, Load, ratio, typical
 from bench.filled import FilledDesk, get
 from bench.load import Generator, Request, Volley
@@ -29,6 +30,9 @@ class Plan:
     size: Size
     engines: Sequence[Engine]
     cases: Sequence[Case]
+    # Of what is measured of webhooks.
+    deliveries: Sequence[str]
+    amounts: Amounts
     rounds: int
     seconds: int
 
@@ -54,18 +58,17 @@ class Run:
         self._tell("writing records")
         records = self._folder / "records.ndjson"
         count = write_records(records, self._plan.size)
-        with ExitStack() as databases, ExitStack() as servers:
+        with ExitStack() as databases:
             filled: list[Filled] = []
             for engine in self._plan.engines:
                 database = databases.enter_context(open_database(engine, self._folder))
                 filled.append(self._fill(database, records, count))
                 self._time_start(filled[-1])
-            desks = [self._serve(each, servers) for each in filled]
-            for case in self._plan.cases:
-                self._tell(case.what)
-                self._measure_case(case, filled, desks)
-            for each in filled:
-                self._note("memory-load", "memory under load", each, each.memory_mb, LOADED)
+            self._measure_cases(filled)
+            for name in self._plan.deliveries:
+                self._tell(name)
+                for each in filled:
+                    self._measure_deliveries(each, name)
         return self._results
 
     def _fill(self, database: Database, records: Path, count: int) -> Filled:
@@ -101,6 +104,21 @@ class Run:
         desk.ask(get("/workspace"))
         self._note("memory-idle", "memory idle", filled, server.memory_mb(), IDLE)
         return desk
+
+    def _measure_cases(self, filled: Sequence[Filled]) -> None:
+        with ExitStack() as servers:
+            desks = [self._serve(each, servers) for each in filled]
+            for case in self._plan.cases:
+                self._tell(case.what)
+                self._measure_case(case, filled, desks)
+            for each in filled:
+                self._note("memory-load", "memory under load", each, each.memory_mb, LOADED)
+
+    def _measure_deliveries(self, filled: Filled, name: str) -> None:
+        amounts = self._plan.amounts
+        deliveries = Deliveries(filled.database.desk, filled.token, self._plan.size, amounts)
+        for row, what, figure, goal in figures(deliveries, name, amounts):
+            self._note(row, what, filled, figure, goal)
 
     def _measure_case(self, case: Case, filled: Sequence[Filled], desks: Sequence[FilledDesk]) -> None:
         """Round after round the floor and each engine in turn, so that a slow moment meets all of them."""

@@ -6,12 +6,14 @@ A test is a plain function: it takes `run` and gives it coroutines. What takes `
 
 import asyncio
 import itertools
+import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -20,6 +22,7 @@ from deskwire.model.moments import Moment
 from deskwire.store import postgres
 from deskwire.store.migration import migrate_postgres, migrate_sqlite
 from deskwire.store.postgres import PostgresStore
+from deskwire.store.sharding import distribute
 from deskwire.store.sqlite import SqliteStore
 
 with warnings.catch_warnings():
@@ -33,6 +36,10 @@ AnyStore = SqliteStore | PostgresStore
 NEW_YEAR = Moment(1_767_225_600_000_000)
 TEMPLATE = "migrated"
 FEW_CONNECTIONS = 3
+# A PostgreSQL with Citus, in whose database each test makes a schema of its own and takes it away again.
+CITUS_URL = os.environ.get("DESKWIRE_TEST_CITUS_URL", "")
+ENGINES = ["sqlite", "postgres", *(["citus"] if CITUS_URL else [])]
+CITUS_SHARDS = 4
 
 
 class Run(Protocol):
@@ -77,12 +84,16 @@ class PostgresServer:
         return self.url(name)
 
     async def _execute(self, *statements: str) -> None:
-        connection = await asyncpg.connect(self.url("postgres"))
-        try:
-            for statement in statements:
-                await connection.execute(statement)
-        finally:
-            await connection.close()
+        await execute(self.url("postgres"), *statements)
+
+
+async def execute(url: str, *statements: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
 
 
 @pytest.fixture
@@ -150,6 +161,26 @@ def open_postgres(
 
 
 @pytest.fixture
+def open_citus(run: Run, clock: SetClock) -> Iterator[Callable[[], PostgresStore]]:
+    opened: dict[str, PostgresStore] = {}
+
+    def open_one() -> PostgresStore:
+        schema = f"test_{uuid4().hex}"
+        run(execute(CITUS_URL, f"CREATE SCHEMA {schema}"))
+        url = f"{CITUS_URL}{'&' if '?' in CITUS_URL else '?'}search_path={schema}"
+        url += f"&citus.shard_count={CITUS_SHARDS}"
+        run(migrate_postgres(url))
+        run(distribute(url))
+        opened[schema] = run(postgres.open_postgres(url, clock, FEW_CONNECTIONS))
+        return opened[schema]
+
+    yield open_one
+    for schema, store in opened.items():
+        run(store.close())
+        run(execute(CITUS_URL, f"DROP SCHEMA {schema} CASCADE"))
+
+
+@pytest.fixture
 def sqlite_store(open_sqlite: Callable[[], SqliteStore]) -> SqliteStore:
     return open_sqlite()
 
@@ -159,7 +190,7 @@ def postgres_store(open_postgres: Callable[[], PostgresStore]) -> PostgresStore:
     return open_postgres()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     """The name of the engine that the test runs on; the fixtures below are of that engine."""
     return str(request.param)

@@ -1,6 +1,6 @@
 """A real house on SQLite in one folder, for the command line's tests."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -61,6 +61,14 @@ class SqliteHouse:
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         raise AssertionError("nothing is migrated here")
+
+    def distribute(self, options: Mapping[str, str]) -> Sequence[str]:
+        raise AssertionError("nothing is distributed here")
+
+    def back_up(
+        self, options: Mapping[str, str], folder: Path, advance: Callable[[int, int], None]
+    ) -> Sequence[str]:
+        raise AssertionError("nothing is backed up here")
 
 
 @asynccontextmanager

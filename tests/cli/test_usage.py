@@ -1,8 +1,9 @@
 """What the arguments mean, and what is refused as wrong usage before anything is touched."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import click
 import pytest
@@ -23,6 +24,7 @@ class ToldHouse:
     def __init__(self) -> None:
         self.told: list[object] = []
         self.was_behind = False
+        self.distributed = ["workspaces", "members"]
         self.failure: BaseException | None = None
 
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[OpenHouse]:
@@ -44,6 +46,16 @@ class ToldHouse:
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         self.tell(("migrate", options, check))
         return self.was_behind
+
+    def distribute(self, options: Mapping[str, str]) -> Sequence[str]:
+        self.tell(("distribute", options))
+        return self.distributed
+
+    def back_up(
+        self, options: Mapping[str, str], folder: Path, advance: Callable[[int, int], None]
+    ) -> Sequence[str]:
+        self.tell(("back_up", options, folder))
+        return ["The secret key is not in it."]
 
     def tell(self, what: object) -> None:
         self.told.append(what)
@@ -102,6 +114,24 @@ def test_migrate_check_fails_when_the_database_is_behind(house: ToldHouse, deskw
     assert behind.code == 1
     assert behind.complaint == "the database is behind this version: run `deskwire migrate`"
     assert house.told == [("migrate", {}, True)] * 2
+
+
+def test_migrate_distribute_migrates_first_and_says_what_it_spread(
+    house: ToldHouse, deskwire: Deskwire
+) -> None:
+    first = deskwire("migrate", "--distribute")
+    assert first == (0, "The database is at this version.\nDistributed: workspaces, members.\n", "")
+    assert house.told == [("migrate", {}, False), ("distribute", {})]
+    house.distributed = []
+    assert "nothing was to do" in deskwire("migrate", "--distribute").out
+    assert deskwire("migrate", "--distribute", "--check").code == 2
+
+
+def test_backup_says_where_to_and_what_is_not_there(house: ToldHouse, deskwire: Deskwire) -> None:
+    done = deskwire("backup", "copy", "--data-dir", "d")
+    assert (done.code, done.err) == (0, "")
+    assert "serve --data-dir copy" in done.out and "The secret key is not in it." in done.out
+    assert house.told == [("back_up", {"data-dir": "d"}, Path("copy"))]
 
 
 TOKEN = ("token", "create", "--workspace", ID, "--name", "n")

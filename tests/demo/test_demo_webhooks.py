@@ -1,5 +1,7 @@
 """The demo's webhooks: nothing is sent to them, and what is shown of them is of one piece."""
 
+from functools import partial
+
 from deskwire.demo.webhooks import RECEIVERS, make_webhooks
 from deskwire.desk.checking import check
 from deskwire.desk.delivery_logs import list_logs
@@ -25,7 +27,11 @@ def test_the_webhooks_are_switched_off_and_have_logs(run: Run, sqlite_store: Sql
     for webhook in webhooks:
         assert webhook.status == "inactive"
         assert len(SEAL.open(webhook.secret, webhook.id)) == 64
-        page = run(sqlite_store.read(lambda tx, id=webhook.id: list_logs(tx, workspace_id, id, 50, 0)))
+        page = run(
+            sqlite_store.read(
+                partial(list_logs, workspace_id=workspace_id, webhook_id=webhook.id, limit=50, offset=0)
+            )
+        )
         assert page.total == len(page.logged) == webhook.last_log_id
         times = [one.entry.created_at for one in page.logged]
         assert times == sorted(times, reverse=True)

@@ -35,6 +35,12 @@ from tests.store.processes import locked, running
 LONG_S = 60
 
 
+@pytest.fixture(autouse=True)
+def patient_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, only what a test is about ends a group."""
+    monkeypatch.setattr(sqlite_groups, "GROUP_S", LONG_S)
+
+
 @contextmanager
 def disk_at_rest(store: SqliteStore) -> Iterator[None]:
     """No commit gets through until the block is left."""
@@ -83,6 +89,47 @@ def test_an_operation_that_raises_undoes_itself_alone(run: Run, sqlite_store: Sq
         assert await kept(sqlite_store) == {answer for answer in answers if isinstance(answer, str)}
 
     run(write())
+
+
+def test_an_operation_that_fails_without_a_trace_makes_nobody_run_twice(
+    run: Run, sqlite_store: SqliteStore
+) -> None:
+    begun: list[str] = []
+
+    async def begin(tx: Tx, name: str, *, fail_before: bool = False, fail_after: bool = False) -> str:
+        begun.append(name)
+        if fail_before:
+            raise Changed
+        id = await create(tx, name)
+        if fail_after:
+            raise Changed
+        return id
+
+    async def write(spoils: bool) -> None:
+        begun.clear()
+        with disk_at_rest(sqlite_store):
+            tasks = [
+                asyncio.create_task(sqlite_store.write(lambda tx: begin(tx, "first"))),
+                asyncio.create_task(
+                    sqlite_store.write(
+                        lambda tx: begin(tx, "second", fail_before=not spoils, fail_after=spoils)
+                    )
+                ),
+                asyncio.create_task(sqlite_store.write(lambda tx: begin(tx, "third"))),
+            ]
+            await turns()
+        first, second, third = await asyncio.gather(*tasks, return_exceptions=True)
+        assert isinstance(second, Changed)
+        assert {first, third} <= set(await sqlite_store.read(names))
+
+    run(write(spoils=False))
+    assert begun == ["first", "second", "third"]
+    run(write(spoils=True))
+    assert begun == ["first", "second", "first", "second", "third"]
+    # For a while each has a savepoint from the start.
+    run(write(spoils=True))
+    assert begun == ["first", "second", "third"]
+    assert sqlite_store.figures.operations == 9
 
 
 def test_an_operation_sees_what_those_before_it_in_its_group_wrote(

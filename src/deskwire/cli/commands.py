@@ -76,6 +76,7 @@ def running_commands(settings: Sequence[Option], place: Sequence[Option]) -> Ite
         "serving:migrate",
         "Bring the database to this version.",
         flag("--check", "Change nothing; exit 1 when the database is behind."),
+        flag("--distribute", "Then spread the tables over the machines of a PostgreSQL with Citus."),
         settings=place,
     )
 
@@ -246,6 +247,13 @@ def record_commands(place: Sequence[Option]) -> Iterator[click.Command]:
         "check",
         "checking:check_database",
         "Look the database over: recomputes every derived value, prints a line for each that differs.",
+        settings=place,
+    )
+    yield command(
+        "backup",
+        "backup:back_up",
+        "Back up an embedded desk, served or not: FOLDER becomes a data folder that can be served.",
+        click.Argument(["folder"], type=FILE),
         settings=place,
     )
 

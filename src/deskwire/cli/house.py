@@ -1,7 +1,8 @@
 """What the command line asks of the house that is built around it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -72,6 +73,16 @@ class House(Protocol):
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         """True when the database was behind; with `check` it still is."""
+        ...
+
+    def distribute(self, options: Mapping[str, str]) -> Sequence[str]:
+        """The tables that were spread over the machines of a PostgreSQL with Citus, and were not before."""
+        ...
+
+    def back_up(
+        self, options: Mapping[str, str], folder: Path, advance: Callable[[int, int], None]
+    ) -> Sequence[str]:
+        """What a desk needs that the backup does not hold, in sentences."""
         ...
 
 

@@ -1,5 +1,7 @@
 """Running the API and the delivery worker, and bringing the database to this version."""
 
+from collections.abc import Sequence
+
 import click
 
 from deskwire.cli.house import Invocation
@@ -18,7 +20,9 @@ def work(invocation: Invocation) -> int:
     return invocation.house.work(invocation.options)
 
 
-def migrate(invocation: Invocation, *, check: bool) -> int:
+def migrate(invocation: Invocation, *, check: bool, distribute: bool) -> int:
+    if check and distribute:
+        raise click.UsageError("--check changes nothing, --distribute does: give one of them")
     was_behind = invocation.house.migrate(invocation.options, check=check)
     if check and was_behind:
         complain("the database is behind this version: run `deskwire migrate`")
@@ -26,4 +30,12 @@ def migrate(invocation: Invocation, *, check: bool) -> int:
     click.echo(
         "The database was brought to this version." if was_behind else "The database is at this version."
     )
+    if distribute:
+        tell_distributed(invocation.house.distribute(invocation.options))
     return 0
+
+
+def tell_distributed(tables: Sequence[str]) -> None:
+    click.echo(
+        f"Distributed: {', '.join(tables)}." if tables else "Every table is distributed; nothing was to do."
+    )

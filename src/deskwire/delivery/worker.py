@@ -5,6 +5,7 @@ import logging
 import math
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 
 from deskwire.delivery.database import Database
@@ -67,12 +68,15 @@ class Worker:
         self._recorder = Recorder(self._database, observer)
         self._deliveries: set[asyncio.Task[None]] = set()
         self._claimed_at: dict[tuple[str, str], float] = {}
+        # Webhooks for which nothing could be claimed, until all others have been looked at.
+        self._passed_over: set[str] = set()
         self._stopping = asyncio.Event()
         self._looked_at = self._measured_at = -math.inf
         self.oldest_due_s = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then what travels may arrive, and the rest is left to others."""
+        self._looked_at = asyncio.get_running_loop().time()
         claiming = asyncio.create_task(self._claim_until_stopped())
         try:
             await stop.wait()
@@ -82,6 +86,7 @@ class Worker:
             # A claim under way is better known than left to its lease.
             await asyncio.wait([claiming], timeout=GIVE_BACK_S)
             claiming.cancel()
+            await asyncio.wait([claiming])
             await self._finish()
 
     def is_working(self) -> bool:
@@ -107,9 +112,10 @@ class Worker:
         drift_s = math.inf
         while not self._stopping.is_set():
             try:
-                last_drift_s, drift_s = drift_s, self._drift_s()
-                if drift_s < last_drift_s - CLOCK_STEP_S:
+                now_s = self._drift_s()
+                if now_s < drift_s - CLOCK_STEP_S:
                     await self._database.write(redate)
+                drift_s = now_s
                 if not await self._claim_some():
                     await self._database.bell.wait(DELIVERY_POLL_S)
             except Exception:
@@ -130,31 +136,40 @@ class Worker:
         room = min(self.lanes.room, DELIVERIES_LOOKED_AT)
         if room <= 0:
             return False
-        busy = self.lanes.full
+        busy = [*self.lanes.full, *self._passed_over]
         due = await self._database.read(lambda tx: find_due(tx, busy, room))
-        mine = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
-        await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(mine)))
-        return len(due) == room and bool(mine)
+        free = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
+        claimed = await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(free)))
+        if len(due) < room:
+            self._passed_over.clear()
+            return False
+        # What others have, or what waits for them, would be found again before anything else.
+        self._passed_over |= {each.webhook_id for each in due}.difference(claimed)
+        return True
 
     def _by_webhook(self, due: list[Due]) -> list[tuple[str, str, list[str]]]:
         """The events for each webhook, as far as it has room, in their order."""
         chosen = []
         by_webhook = sorted(due, key=lambda each: (each.workspace_id, each.webhook_id))
         for (workspace_id, webhook_id), rows in groupby(by_webhook, key=lambda each: each[:2]):
-            ids = [row.event_id for row in rows][: self.lanes.room_of(webhook_id)]
+            # Older ones first: of a channel, one whose lease ran out comes before those that waited for it.
+            ids = sorted(row.event_id for row in rows)[: max(0, self.lanes.room_of(webhook_id))]
             if ids:
                 chosen.append((workspace_id, webhook_id, ids))
         return chosen
 
-    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> None:
+    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> str | None:
+        """The webhook, if something was claimed for it."""
         claims = await self._database.write(
             lambda tx: claim(tx, self._holder, workspace_id, webhook_id, event_ids)
         )
         now = asyncio.get_running_loop().time()
         for each in claims:
             self._claimed_at[each.webhook_id, each.event_id] = now
-        if claims:
-            self._start(self.lanes.add(webhook_id, claims))
+        if not claims:
+            return None
+        self._start(self.lanes.add(webhook_id, claims))
+        return webhook_id
 
     def _start(self, lane: Lane) -> None:
         if self._stopping.is_set():
@@ -166,10 +181,7 @@ class Worker:
 
     async def _deliver(self, claim: Claim) -> None:
         try:
-            if self._is_in_time(claim):
-                await self._run_cycle(claim)
-            else:
-                await self._give_back([claim])
+            await self._run_cycle(claim)
         except asyncio.CancelledError:
             await self._give_back([claim])
             raise
@@ -195,13 +207,19 @@ class Worker:
         began_at = loop.time()
         attempts = 0
         while True:
-            match await self._database.read(lambda tx: prepare(tx, claim)):
+            match await self._database.read(partial(prepare, claim=claim)):
                 case Ready() as ready:
-                    attempts += 1
+                    began_at = began_at if attempts else loop.time()
                 case other:
                     await self._set_aside(claim, other)
                     return
-            outcome = await self._attempt(claim, ready, attempt_limit_s(loop.time() - began_at))
+            limit_s = attempt_limit_s(loop.time() - began_at)
+            # What passed while the database was away, or this process stood still, is not the receiver's.
+            if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
+                await self._give_back([claim])
+                return
+            attempts += 1
+            outcome = await self._attempt(claim, ready, limit_s)
             lane.learn(outcome)
             self._observer.attempted(claim, ready, attempts, outcome)
             attempt = Attempt(ready.kind, self._clock(), outcome)
@@ -211,6 +229,7 @@ class Worker:
                 return
             if await self._record(TriedInVain(claim, attempt)) is Verdict.LATE:
                 return
+            claim = claim._replace(fence=claim.fence + 1)
             lane.rest(claim)
             self._start(lane)
             if await self._is_stopped_within(wait_s):

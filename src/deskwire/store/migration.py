@@ -13,7 +13,8 @@ from alembic.util import CommandError
 
 from deskwire.model.errors import Unavailable
 from deskwire.store import sqlite_figures
-from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S, ISOLATION, reason
+from deskwire.store.postgres import AWAY, ISOLATION, reason
+from deskwire.store.postgres_pooler import connect
 from deskwire.store.schema import SCHEMA, postgres_version, sqlite_version, what_to_do
 from deskwire.store.sqlite_file import unavailable
 
@@ -63,7 +64,7 @@ def migrate_sqlite(path: Path, lock_wait_s: float = SQLITE_LOCK_WAIT_S) -> bool:
 async def migrate_postgres(url: str) -> bool:
     """True when there was something to do."""
     try:
-        connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_S)
+        connection = await connect(url)
         try:
             # Whoever waited for the lock has to see what was committed meanwhile.
             async with connection.transaction(isolation=ISOLATION):

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeVar, cast
 
 import asyncpg
@@ -75,6 +75,11 @@ class PlainConnection(asyncpg.Connection):
 
     def get_reset_query(self) -> str:
         return ""
+
+    async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - it is asyncpg's
+        """The pool closes what it no longer trusts in a task that nobody awaits."""
+        with suppress(OSError):
+            await super().close(timeout=timeout)
 
 
 class PostgresTx:

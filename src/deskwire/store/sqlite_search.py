@@ -20,7 +20,8 @@ MOST_OF_A_PERIOD = 1_000
 def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
     """Each table is written in one go: whenever FTS5 is left for another, it writes down what it gathered."""
     table = subject.value
-    numbers = row_numbers(connection, table, workspace_id, [entry.id for entry in entries])
+    known = [entry.id for entry in entries if not entry.is_new]
+    numbers = row_numbers(connection, table, workspace_id, known) if known else {}
     if numbers:
         connection.executemany(
             f"DELETE FROM {table}_terms WHERE rowid = ?", [(number,) for number in numbers.values()]

@@ -12,7 +12,8 @@ from deskwire.model.errors import Unavailable
 from deskwire.store.attachments import Files, open_files
 from deskwire.store.clock import system_clock
 from deskwire.store.migration import migrate_sqlite
-from deskwire.store.postgres import AWAY, CONNECT_TIMEOUT_S, PostgresStore, open_postgres
+from deskwire.store.postgres import AWAY, PostgresStore, open_postgres
+from deskwire.store.postgres_pooler import connect
 from deskwire.store.schema import postgres_version, what_to_do
 from deskwire.store.sqlite import SqliteStore
 from deskwire.wiring.settings import Settings
@@ -50,7 +51,7 @@ async def prepare(settings: Settings) -> None:
 
 async def version_of(postgres_url: str) -> str | None:
     try:
-        connection = await asyncpg.connect(postgres_url, timeout=CONNECT_TIMEOUT_S)
+        connection = await connect(postgres_url)
         try:
             return await postgres_version(connection)
         finally:

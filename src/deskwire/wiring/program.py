@@ -2,9 +2,10 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deskwire.cli.house import Option
@@ -47,6 +48,14 @@ class Door:
 
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         return self._house().migrate(options, check=check)
+
+    def distribute(self, options: Mapping[str, str]) -> Sequence[str]:
+        return self._house().distribute(options)
+
+    def back_up(
+        self, options: Mapping[str, str], folder: Path, advance: Callable[[int, int], None]
+    ) -> Sequence[str]:
+        return self._house().back_up(options, folder, advance)
 
     def _house(self) -> "House":
         house: House = importlib.import_module("deskwire.wiring.house").House()

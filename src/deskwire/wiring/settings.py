@@ -13,6 +13,7 @@ from deskwire.model import limits
 
 PREFIX = "DESKWIRE_"
 TEST_PREFIX = "DESKWIRE_TEST_"
+DATABASE_NAME = "deskwire.db"
 
 
 class Address(NamedTuple):
@@ -179,7 +180,7 @@ class Settings:
 
     @property
     def database(self) -> str:
-        return self.database_url or f"sqlite:///{self.data_dir / 'deskwire.db'}"
+        return self.database_url or f"sqlite:///{self.data_dir / DATABASE_NAME}"
 
     @property
     def is_postgresql(self) -> bool:

@@ -15,7 +15,7 @@ from deskwire.wiring.serving import metrics_of
 from deskwire.wiring.settings import load_given
 from tests.engines import Run
 
-TEXT = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "webhook-operations.md").read_text("utf-8")
 # What the page is not about.
 OF_THE_DATABASE = {
     "deskwire_commit_groups",
