@@ -45,7 +45,7 @@ def receiving() -> Iterator[Arrivals]:
     arrivals = Arrivals()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(arrivals.note(body))
             self.send_header("Content-Length", "0")

@@ -1,4 +1,4 @@
-"""A desk with one channel under a fault: where it is served now, who writes to it, and its tables at the end."""
+"""A desk with one channel under a fault: where it is served now, who writes to it, its tables at the end."""
 
 import time
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ class FaultyDesk:
     def __init__(self, operator: Operator, *serving: str) -> None:
         self.operator = operator
         self.token = with_a_channel(operator)
+        self.workspace = operator.run("workspace", "list", "--json").json["workspaces"][0]["id"]
         self.serving = serving
         self.served = self.serve()
 

@@ -12,7 +12,7 @@ from tests.system.operators import Client
 from tests.system.writers import REPLIES
 
 # Between a refusal and the next try; short, so that many meet the fault.
-RETRY_S = 0.05
+RETRY_S = 0.1
 ACKNOWLEDGED = (200, 201)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[2]
 PREFIX = "/api/public/v1"
-COMMAND = (sys.executable, "-P", "-c", "from deskwire.wiring.main import main; main()")
+COMMAND: tuple[str, ...] = (sys.executable, "-P", "-c", "from deskwire.wiring.main import main; main()")
 START_S = 30
 STOP_S = 15
 
@@ -186,10 +186,11 @@ class Served:
 
 
 class Operator:
-    """Somebody with a folder and an environment, who runs commands."""
+    """Somebody with a folder and an environment, who runs commands; what serves may be started differently."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
+        self.serving_command = COMMAND
         self.settings = {"DESKWIRE_DATA_DIR": str(folder / "data"), **settings}
         self._served: list[Served] = []
 
@@ -226,7 +227,7 @@ class Operator:
         log = self.folder / f"serve-{len(self._served)}.log"
         with log.open("wb") as file:
             process = subprocess.Popen(
-                [*COMMAND, "serve", "--port", "0", *map(str, argv)],
+                [*self.serving_command, "serve", "--port", "0", *map(str, argv)],
                 stdout=subprocess.PIPE,
                 stderr=file,
                 text=True,
