@@ -35,6 +35,7 @@ def test_idle_clients_may_take_all_descriptors_and_nothing_more(
 
     with desk.client() as client:
         for _ in range(times):
+            assert client.api("/channels").status == 200
             with ExitStack() as crowd:
                 for _ in range(CLIENTS):
                     crowd.enter_context(socket.create_connection(("127.0.0.1", desk.served.port), 20))
