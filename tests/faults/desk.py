@@ -15,9 +15,10 @@ class FaultyDesk:
     def __init__(self, operator: Operator, *serving: str) -> None:
         self.operator = operator
         self.token = with_a_channel(operator)
-        self.workspace = operator.run("workspace", "list", "--json").json["workspaces"][0]["id"]
         self.serving = serving
         self.served = self.serve()
+        with self.client() as client:
+            self.workspace: str = client.api("/workspace").data["id"]
 
     def serve(self) -> Served:
         self.served = self.operator.serve(*self.serving)

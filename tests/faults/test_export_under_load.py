@@ -1,0 +1,50 @@
+"""Exports taken while clients write: each is of one moment, in which every transaction is whole or not there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.engines import ENGINES
+from tests.faults.desk import FaultyDesk
+from tests.faults.report import Report
+from tests.faults.retrying import retrying, wait_for_more
+from tests.system.conftest import Hire
+
+WRITERS, WRITES_A_SECOND = 6, 150
+MANY = [pytest.mark.stress, pytest.mark.timeout(900)]
+
+
+@pytest.mark.parametrize("engine", ENGINES[:2])
+@pytest.mark.parametrize("exports", [2, pytest.param(40, marks=MANY)])
+def test_an_export_under_load_is_one_moment(hire: Hire, report: Report, engine: str, exports: int) -> None:
+    desk = FaultyDesk(hire(engine), "--no-delivery")
+    sizes = []
+    with retrying(desk.client, WRITERS, WRITES_A_SECOND) as writers:
+        for number in range(exports):
+            wait_for_more(writers, 2)
+            before = {each.name: each.acknowledged for each in writers}
+            file = desk.operator.folder / f"export-{number}.ndjson"
+            done = desk.operator.run("export", "--workspace", desk.workspace, "--output", file)
+            assert (done.code, done.err) == (0, "")
+            assert any(each.acknowledged > before[each.name] for each in writers), "nobody wrote meanwhile"
+            sizes.append(look_over(file, before))
+    assert sizes == sorted(sizes)
+    written = desk.assert_nothing_lost(writers)
+    report(exports=exports, smallest=sizes[0], largest=sizes[-1], acknowledged=written, torn=0)
+
+
+def look_over(file: Path, acknowledged: dict[str, int]) -> int:
+    """How many replies are in it: all that were acknowledged before, of each writer without a gap."""
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    texts = [record["content"].split() for record in records if record["kind"] == "message"]
+    numbers: dict[str, list[int]] = {name: [] for name in acknowledged}
+    for name, number in texts:
+        numbers[name].append(int(number))
+    for name, found in numbers.items():
+        assert sorted(found) == list(range(len(found)))
+        assert len(found) >= acknowledged[name]
+    # A reply and its channel's count are written in one transaction, and are two records here.
+    (channel,) = (record for record in records if record["kind"] == "channel")
+    assert channel["message_count"] == len(texts)
+    return len(texts)
