@@ -22,9 +22,12 @@ def move() -> None:
     def moved_ns() -> int:
         return real_ns() + int(file.read_text()) * SECOND_NS
 
+    def moved_uuid7(*, nanoseconds: int | None = None) -> uuid_utils.UUID:
+        return real_uuid7(nanoseconds=moved_ns() if nanoseconds is None else nanoseconds)
+
     time.time_ns = moved_ns
     time.time = lambda: moved_ns() / SECOND_NS
-    uuid_utils.uuid7 = lambda: real_uuid7(nanoseconds=moved_ns())
+    uuid_utils.uuid7 = moved_uuid7
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """A copy of a database whose log is cut off somewhere: it opens, and holds all up to one of the writes."""
 
 import asyncio
-import json
 import random
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import apsw
+import msgspec
 import pytest
 
 from deskwire.desk.checking import check
@@ -51,6 +52,10 @@ def test_a_cut_log_leaves_a_prefix_of_what_was_acknowledged(
     report(cuts=cuts, writes=WRITES, fewest_kept=found[0], lost_before_the_cut=0)
 
 
+class Kept(msgspec.Struct):
+    content: str
+
+
 def offsets(size: int, number: int) -> list[int]:
     """At both ends, and anywhere between."""
     return sorted([0, size, *(random.randrange(size) for _ in range(number - 2))])
@@ -64,7 +69,7 @@ def numbers(path: Path) -> list[int]:
         rows = connection.execute("SELECT document FROM messages ORDER BY seq").fetchall()
     finally:
         connection.close()
-    return [int(json.loads(bytes(document))["content"]) for (document,) in rows]
+    return [int(msgspec.json.decode(cast(bytes, row[0]), type=Kept).content) for row in rows]
 
 
 async def differences(path: Path) -> list[str]:

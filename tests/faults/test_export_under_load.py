@@ -1,4 +1,4 @@
-"""Exports taken while clients write: each is of one moment, in which every transaction is whole or not there."""
+"""Exports taken while clients write: each is of one moment, and every transaction is in it whole or not."""
 
 import json
 from pathlib import Path
