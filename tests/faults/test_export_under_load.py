@@ -1,6 +1,11 @@
 """Exports taken while clients write: each is of one moment, and every transaction is in it whole or not."""
 
+import itertools
 import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +25,7 @@ MANY = [pytest.mark.stress, pytest.mark.timeout(900)]
 def test_an_export_under_load_is_one_moment(hire: Hire, report: Report, engine: str, exports: int) -> None:
     desk = FaultyDesk(hire(engine), "--no-delivery")
     sizes = []
-    with retrying(desk.client, WRITERS, WRITES_A_SECOND) as writers:
+    with tagging(desk), retrying(desk.client, WRITERS, WRITES_A_SECOND) as writers:
         for number in range(exports):
             wait_for_more(writers, 2)
             before = {each.name: each.acknowledged for each in writers}
@@ -34,17 +39,40 @@ def test_an_export_under_load_is_one_moment(hire: Hire, report: Report, engine: 
     report(exports=exports, smallest=sizes[0], largest=sizes[-1], acknowledged=written, torn=0)
 
 
+@contextmanager
+def tagging(desk: FaultyDesk) -> Iterator[None]:
+    """Each contact is made together with a tag of its own: one transaction, and two records of an export."""
+    done = threading.Event()
+
+    def tag() -> None:
+        with desk.client() as client:
+            for number in itertools.count():
+                if done.wait(0.02):
+                    return
+                made = client.post("/contacts", {"name": "Kim", "tags": [f"tag {number}"]})
+                assert made.status == 201, made.body
+
+    with ThreadPoolExecutor(1) as pool:
+        tagged = pool.submit(tag)
+        try:
+            yield
+        finally:
+            done.set()
+        tagged.result()
+
+
 def look_over(file: Path, acknowledged: dict[str, int]) -> int:
     """How many replies are in it: all that were acknowledged before, of each writer without a gap."""
     records = [json.loads(line) for line in file.read_text().splitlines()]
-    texts = [record["content"].split() for record in records if record["kind"] == "message"]
     numbers: dict[str, list[int]] = {name: [] for name in acknowledged}
-    for name, number in texts:
-        numbers[name].append(int(number))
+    for record in records:
+        if record["kind"] == "message":
+            name, number = record["content"].split()
+            numbers[name].append(int(number))
     for name, found in numbers.items():
         assert sorted(found) == list(range(len(found)))
         assert len(found) >= acknowledged[name]
-    # A reply and its channel's count are written in one transaction, and are two records here.
-    (channel,) = (record for record in records if record["kind"] == "channel")
-    assert channel["message_count"] == len(texts)
-    return len(texts)
+    tags = {record["name"] for record in records if record["kind"] == "contact_tag"}
+    used = {tag for record in records if record["kind"] == "contact" for tag in record.get("tags", ())}
+    assert tags == used and used
+    return sum(map(len, numbers.values()))

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.report import Report
 from tests.system.balancer import balancing
 from tests.system.conftest import Hire
-from tests.system.operators import Client
+from tests.system.operators import Client, until
 from tests.system.writers import kept_numbers, wait_for_more, with_a_channel, writing
 
 WRITERS = 8
@@ -31,7 +31,7 @@ def test_no_request_fails_while_servers_are_restarted_in_turn(
                 balancer.ports = tuple(each.port for each in serving)
                 assert old.stop() == 0
                 serving.append(operator.serve())
-                assert serving[-1].get("/readyz").status == 200
+                until(lambda: serving[-1].get("/readyz").status == 200)
                 balancer.ports = tuple(each.port for each in serving)
             wait_for_more(writers, 3)
             lasted_s = time.monotonic() - began_at
