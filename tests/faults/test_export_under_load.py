@@ -41,7 +41,7 @@ def test_an_export_under_load_is_one_moment(hire: Hire, report: Report, engine: 
 
 @contextmanager
 def tagging(desk: FaultyDesk) -> Iterator[None]:
-    """Each contact is given a tag of its own, which is made by that: one transaction, two records of an export."""
+    """Each contact is given a tag that is made by that: one transaction, and two records of an export."""
     done = threading.Event()
 
     def tag() -> None:
