@@ -186,7 +186,7 @@ class Served:
 
 
 class Operator:
-    """Somebody with a folder and an environment, who runs commands; what serves may be started differently."""
+    """Somebody with a folder and an environment, who runs commands; `serve` may be started differently."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
