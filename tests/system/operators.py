@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[2]
 PREFIX = "/api/public/v1"
-COMMAND = (sys.executable, "-P", "-c", "from deskwire.wiring.main import main; main()")
+COMMAND: tuple[str, ...] = (sys.executable, "-P", "-c", "from deskwire.wiring.main import main; main()")
 START_S = 30
 STOP_S = 15
 
@@ -87,6 +87,9 @@ class Client:
     def get(self, path: str, **headers: str) -> Answer:
         """A path that begins with the API's prefix or stands beside it, or one of a link."""
         return self._ask("GET", path, None, headers)
+
+    def post(self, path: str, body: object) -> Answer:
+        return self.write("POST", path, body)
 
     def write(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         """A path of the API."""
@@ -192,7 +195,7 @@ class Served:
 
 
 class Operator:
-    """Somebody with a folder and an environment, who runs commands."""
+    """Somebody with a folder and an environment, who runs commands; `serve` may be started differently."""
 
     # What `serve` and `worker` are started with.
     command = COMMAND

@@ -47,7 +47,7 @@ class Writer:
                 break
             reply = {"content_type": "text", "content": f"{self.name} {number}"}
             try:
-                answer = client.write("POST", REPLIES, reply)
+                answer = client.post(REPLIES, reply)
             except OSError as error:
                 self.failures.append(repr(error))
                 return

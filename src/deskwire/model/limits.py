@@ -94,6 +94,9 @@ ACCESS_LOG_MAX_WAITING_BYTES = 4 * 1024 * 1024
 METRICS_REFRESH_S = 1.0
 
 MAX_BODY_BYTES = 1024 * 1024
+# Larger ones share a process's memory; small ones fit into it from as many requests as may be at work.
+SMALL_BODY_BYTES = 32 * 1024
+LARGE_BODIES_AT_ONCE_BYTES = 48 * 1024 * 1024
 REPLY_CHARACTERS = 2_000
 CLIENT_REQUEST_ID_CHARACTERS = 128
 CHANNEL_TAGS = 20
