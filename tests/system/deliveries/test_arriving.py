@@ -10,7 +10,7 @@ import pytest
 from deskwire import __version__
 from tests.system.deliveries.conftest import OpenDesk
 from tests.system.deliveries.desk import Counter
-from tests.system.deliveries.recording import OK, Arrival, Hook, Receiver, Reply
+from tests.system.deliveries.recording import OK, Arrival, Receiver, Reply
 from tests.system.operators import Served, until
 
 REFUSING = Reply(503)
@@ -36,7 +36,9 @@ def counter(request: pytest.FixtureRequest, open_desk: OpenDesk) -> Iterator[Cou
 class Sink:
     """A hook and the webhook that leads there."""
 
-    def __init__(self, receiver: Receiver, counter: Counter, *plan: Reply, kinds: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, receiver: Receiver, counter: Counter, *plan: Reply, kinds: tuple[str, ...] = ()
+    ) -> None:
         self.hook = receiver.hook(str(uuid4()), *plan)
         self.webhook = counter.webhook(self.hook, *kinds)
 
@@ -96,7 +98,7 @@ def check_form(arrival: Arrival, sink: Sink, workspace: str) -> None:
     about = [] if arrival.kind.startswith("contact") else ["channel"]
     assert list(arrival.event) == [*ENVELOPE, *about, "assigned_member"]
     assert arrival.event["workspace_id"] == workspace
-    assert re.search(rb'[:,] |\\u', arrival.body.replace("Hello, 여".encode(), b"")) is None
+    assert re.search(rb"[:,] |\\u", arrival.body.replace("Hello, 여".encode(), b"")) is None
 
 
 def test_a_failed_attempt_is_made_again_with_the_same_body_and_a_fresh_timestamp(
