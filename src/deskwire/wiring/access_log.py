@@ -1,4 +1,7 @@
-"""One line for each request and for each delivery that arrived, made cheap: formatted by hand, gathered, and written by a thread of its own."""
+"""One line for each request, and for each delivery that arrived.
+
+Made cheap: formatted by hand, gathered, and written by a thread of its own.
+"""
 
 import os
 import threading
