@@ -64,7 +64,8 @@ class Run:
                 database = databases.enter_context(open_database(engine, self._folder))
                 filled.append(self._fill(database, records, count))
                 self._time_start(filled[-1])
-            self._measure_cases(filled)
+            if self._plan.cases:
+                self._measure_cases(filled)
             for name in self._plan.deliveries:
                 self._tell(name)
                 for each in filled:

@@ -9,6 +9,7 @@ from deskwire.api.metrics import Metrics
 from deskwire.cli.command import Group
 from deskwire.cli.commands import build_commands
 from deskwire.model import limits
+from deskwire.wiring.access_log import AccessLog
 from deskwire.wiring.delivering import open_deliveries
 from deskwire.wiring.opening import open_house, prepare
 from deskwire.wiring.serving import metrics_of
@@ -29,10 +30,14 @@ def test_every_metric_of_deliveries_is_explained_and_no_other(run: Run, tmp_path
     async def told() -> str:
         settings = load_given({"data-dir": str(tmp_path)})
         await prepare(settings)
-        async with open_house(settings) as house:
-            metrics = metrics_of(house.store, Metrics())
-            async with open_deliveries(settings, house, metrics):
-                return metrics.render().decode()
+        access_log = AccessLog("text")
+        try:
+            async with open_house(settings) as house:
+                metrics = metrics_of(house.store, Metrics())
+                async with open_deliveries(settings, house, metrics, access_log):
+                    return metrics.render().decode()
+        finally:
+            access_log.close()
 
     names = set(re.findall(r"^# HELP (deskwire_\w+)", run(told()), re.MULTILINE))
     assert names - OF_THE_DATABASE == set(re.findall(r"^\| `(deskwire_\w+)`", TEXT, re.MULTILINE))

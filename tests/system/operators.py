@@ -114,7 +114,7 @@ class Client:
 
 
 class Served:
-    """A `deskwire serve` or `deskwire worker` that runs; what it says on standard error is in a file, so it never waits for us."""
+    """A `serve` or `worker` that runs; its standard error is a file, so it never waits for us."""
 
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self.process = process

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 
@@ -35,14 +35,18 @@ from deskwire.model.limits import (
     DELIVERY_BACK_OFF_MAX_S,
     DELIVERY_POLL_S,
     DELIVERY_STALLED_S,
+    WEBHOOKS_CLAIMED_FOR_AT_ONCE,
 )
 from deskwire.store.clock import Clock
-from deskwire.store.transaction import Store
+from deskwire.store.transaction import Store, Tx
 
 SECOND_US = 1_000_000
 # Should it take longer, a lease that runs out does the same.
 GIVE_BACK_S = 2.0
 OLDEST_DUE_EVERY_S = 5.0
+
+# A webhook, and events that are due for it.
+Wanted = tuple[str, list[str]]
 
 logger = logging.getLogger("deskwire.delivery")
 
@@ -139,7 +143,8 @@ class Worker:
         busy = [*self.lanes.full, *self._passed_over]
         due = await self._database.read(lambda tx: find_due(tx, busy, room))
         free = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
-        claimed = await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(free)))
+        claiming = [self._claim(workspace_id, each) for workspace_id, each in self._chosen(free)]
+        claimed = set[str]().union(*await asyncio.gather(*claiming))
         if len(due) < room:
             self._passed_over.clear()
             return False
@@ -147,29 +152,36 @@ class Worker:
         self._passed_over |= {each.webhook_id for each in due}.difference(claimed)
         return True
 
-    def _by_webhook(self, due: list[Due]) -> list[tuple[str, str, list[str]]]:
-        """The events for each webhook, as far as it has room, in their order."""
-        chosen = []
-        by_webhook = sorted(due, key=lambda each: (each.workspace_id, each.webhook_id))
-        for (workspace_id, webhook_id), rows in groupby(by_webhook, key=lambda each: each[:2]):
-            # Older ones first: of a channel, one whose lease ran out comes before those that waited for it.
-            ids = sorted(row.event_id for row in rows)[: max(0, self.lanes.room_of(webhook_id))]
-            if ids:
-                chosen.append((workspace_id, webhook_id, ids))
-        return chosen
+    def _chosen(self, due: list[Due]) -> Iterator[tuple[str, list[Wanted]]]:
+        """What to claim in a transaction each: some webhooks of a workspace, those that fail last."""
 
-    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> str | None:
-        """The webhook, if something was claimed for it."""
-        claims = await self._database.write(
-            lambda tx: claim(tx, self._holder, workspace_id, webhook_id, event_ids)
-        )
+        def place(each: Due) -> tuple[bool, str, str]:
+            return self.lanes.is_ailing(each.webhook_id), each.workspace_id, each.webhook_id
+
+        for (_, workspace_id), rows in groupby(sorted(due, key=place), key=lambda each: place(each)[:2]):
+            wanted = []
+            for webhook_id, its_rows in groupby(rows, key=lambda each: each.webhook_id):
+                # Older ones first: of a channel, one whose lease ran out comes before those that waited.
+                ids = sorted(row.event_id for row in its_rows)[: max(0, self.lanes.room_of(webhook_id))]
+                if ids:
+                    wanted.append((webhook_id, ids))
+            for start in range(0, len(wanted), WEBHOOKS_CLAIMED_FOR_AT_ONCE):
+                yield workspace_id, wanted[start : start + WEBHOOKS_CLAIMED_FOR_AT_ONCE]
+
+    async def _claim(self, workspace_id: str, wanted: list[Wanted]) -> set[str]:
+        """The webhooks for which something was claimed."""
+
+        async def claim_all(tx: Tx) -> dict[str, list[Claim]]:
+            return {id: await claim(tx, self._holder, workspace_id, id, events) for id, events in wanted}
+
+        claimed = await self._database.write(claim_all)
         now = asyncio.get_running_loop().time()
-        for each in claims:
-            self._claimed_at[each.webhook_id, each.event_id] = now
-        if not claims:
-            return None
-        self._start(self.lanes.add(webhook_id, claims))
-        return webhook_id
+        for webhook_id, claims in claimed.items():
+            for each in claims:
+                self._claimed_at[each.webhook_id, each.event_id] = now
+            if claims:
+                self._start(self.lanes.add(webhook_id, claims))
+        return {webhook_id for webhook_id, claims in claimed.items() if claims}
 
     def _start(self, lane: Lane) -> None:
         if self._stopping.is_set():

@@ -194,6 +194,8 @@ LANE_CLAIMS_PER_WINDOW = 4
 # Of one webhook, how many may rest between the attempts of their cycles.
 LANE_RESTING_MOST = 64
 LANES_REMEMBERED = 10_000
+# In one transaction, so that hundreds of webhooks take few, and none keeps others waiting.
+WEBHOOKS_CLAIMED_FOR_AT_ONCE = 25
 # Each delivery under way holds an open file, beside those of the requests.
 OPEN_FILES = 16_384
 # A worker that has not looked for so long is taken not to run.
@@ -201,7 +203,8 @@ DELIVERY_STALLED_S = 30.0
 # A clock that went back by more than this is taken to have been set.
 CLOCK_STEP_S = 5.0
 # Transactions of deliveries under way at once, so that requests find a connection too.
-DELIVERY_TRANSACTIONS_AT_ONCE = 6
+DELIVERY_WRITES_AT_ONCE = 4
+DELIVERY_READS_AT_ONCE = 3
 DELIVERY_BACK_OFF_FIRST_S = 0.1
 DELIVERY_BACK_OFF_MAX_S = 5.0
 

@@ -22,11 +22,14 @@ from deskwire.model.deliveries import Delivered, Outcome
 from deskwire.model.limits import OPEN_FILES
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store.clock import system_clock
+from deskwire.wiring.access_log import AccessLog
 from deskwire.wiring.keys import webhook_seal
 from deskwire.wiring.opening import OpenHouse
 from deskwire.wiring.settings import Settings
 
-log = structlog.get_logger("deskwire.delivery")
+LOGGER = "deskwire.delivery"
+
+log = structlog.get_logger(LOGGER)
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,12 @@ class Deliveries:
 
 @asynccontextmanager
 async def open_deliveries(
-    settings: Settings, house: OpenHouse, metrics: Metrics
+    settings: Settings, house: OpenHouse, metrics: Metrics, access_log: AccessLog
 ) -> AsyncIterator[Deliveries]:
     allow_connections()
     seal = webhook_seal(settings)
     async with Names() as names, Sender(names.resolve, allow=settings.webhook_allow) as sender:
-        worker = Worker(house.store, sender, seal, system_clock, DeliveryObserver(metrics))
+        worker = Worker(house.store, sender, seal, system_clock, DeliveryObserver(metrics, access_log))
         metrics.gauge(
             "deskwire_deliveries_claimed",
             "Deliveries that this worker has taken on.",
@@ -87,7 +90,8 @@ def allow_connections() -> None:
 class DeliveryObserver:
     """Counts deliveries, and writes a line for each attempt and for what is not delivered in the end."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, access_log: AccessLog) -> None:
+        self._access_log = access_log
         self._attempts = metrics.counter("deskwire_delivery_attempts", "Requests sent to webhooks.")
         self._failed_attempts = metrics.counter(
             "deskwire_delivery_attempts_failed", "Requests to webhooks that failed."
@@ -111,22 +115,22 @@ class DeliveryObserver:
 
     def attempted(self, claim: Claim, ready: Ready, attempt: int, outcome: Outcome) -> None:
         self._attempts.add()
-        said = {} if isinstance(outcome, Delivered) else {"error": outcome.error}
-        if said:
+        values = {
+            "request_id": ready.cause,
+            "workspace_id": claim.workspace_id,
+            "webhook_id": claim.webhook_id,
+            "event_id": claim.event_id,
+            "kind": ready.kind,
+            "cycle": claim.cycles + 1,
+            "attempt": attempt,
+            "http_status": getattr(outcome, "http_status", None),
+            "duration_ms": outcome.duration_ms,
+        }
+        if isinstance(outcome, Delivered):
+            self._access_log.note_event("delivery attempt", LOGGER, values)
+        else:
             self._failed_attempts.add()
-        log.info(
-            "delivery attempt",
-            request_id=ready.cause,
-            workspace_id=claim.workspace_id,
-            webhook_id=claim.webhook_id,
-            event_id=claim.event_id,
-            kind=ready.kind,
-            cycle=claim.cycles + 1,
-            attempt=attempt,
-            http_status=getattr(outcome, "http_status", None),
-            duration_ms=outcome.duration_ms,
-            **said,
-        )
+            log.info("delivery attempt", **values, error=outcome.error)
 
     def decided(self, claim: Claim, verdict: Verdict, reason: str | None) -> None:
         counter = self._verdicts.get(verdict)

@@ -1,4 +1,4 @@
-"""A desk whose webhooks are tested: an operator's processes, a workspace with channels, and writes into it."""
+"""A desk whose webhooks are tested: an operator's processes, a workspace with channels, writes into it."""
 
 import http.client
 import json

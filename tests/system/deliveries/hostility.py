@@ -1,4 +1,4 @@
-"""A process of many receivers, each bad in its own way; it prints their ports and goes on until it is killed."""
+"""A process of many receivers, each bad in its own way; prints their ports and goes on until killed."""
 
 import asyncio
 from contextlib import AsyncExitStack

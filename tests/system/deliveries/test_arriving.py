@@ -1,4 +1,4 @@
-"""What is written through the API arrives at webhooks: each event once, signed, tried again as it should be."""
+"""What is written through the API arrives at webhooks: once, signed, and tried again as it should be."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Several workers on one database share the work, nothing is sent twice, and a worker that freezes is too late."""
+"""Several workers on one database share the work and send nothing twice; one that froze is too late."""
 
 import signal
 from collections import Counter as Tally
