@@ -42,5 +42,5 @@ def get(path: str) -> Request:
     return Request(PREFIX + path)
 
 
-def post(path: str, **body: str) -> Request:
+def post(path: str, **body: str | list[str]) -> Request:
     return Request(PREFIX + path, "POST", json.dumps(body).encode())

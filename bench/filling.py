@@ -1,4 +1,4 @@
-"""Fills a database straight into its tables, far quicker than an import: the same records, written as one would.
+"""Fills a database straight into its tables, quicker than an import would, with what an import would write.
 
 Other processes make the rows; this one writes them.
 """
@@ -56,6 +56,7 @@ PARTS_AT_ONCE = 10
 AHEAD = 4
 
 Rows = list[dict[str, Value]]
+Beside = Callable[[range], tuple[object, ...]]
 
 
 class Found(NamedTuple):
@@ -99,7 +100,9 @@ async def fill(store: Store, workspace_id: str, size: Size) -> None:
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
 
         def made(
-            make: Callable[..., Made], count: int, beside: Callable[[range], tuple[object, ...]] = lambda _: ()
+            make: Callable[..., Made],
+            count: int,
+            beside: Callable[[range], tuple[object, ...]] = lambda _: (),
         ) -> Iterator[Made]:
             asked = (
                 pool.submit(make, workspace_id, size, numbers, *beside(numbers)) for numbers in parts(count)
@@ -188,7 +191,10 @@ async def put_what_is_referred_to(tx: Tx, workspace_id: str, used: Counter[str])
         tx,
         kinds.CONTACT_TAGS,
         workspace_id,
-        [ContactTagRecord(id=tag_id(CONTACT_TAG, tag), created_at=begin, name=tag, usage_count=used[tag]) for tag in TAGS],
+        [
+            ContactTagRecord(id=tag_id(CONTACT_TAG, tag), created_at=begin, name=tag, usage_count=used[tag])
+            for tag in TAGS
+        ],
     )
     await put_all(
         tx,
