@@ -56,7 +56,6 @@ PARTS_AT_ONCE = 10
 AHEAD = 4
 
 Rows = list[dict[str, Value]]
-Beside = Callable[[range], tuple[object, ...]]
 
 
 class Found(NamedTuple):
