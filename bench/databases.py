@@ -24,29 +24,48 @@ class Database(NamedTuple):
     engine: Engine
     desk: Desk
     url: str | None
+    folder: Path
 
     def settle(self) -> None:
         """Does at once what PostgreSQL does by itself about a minute after an import."""
         if self.url is not None:
             asyncio.run(execute(self.url, "VACUUM ANALYZE"))
 
+    def size_mb(self) -> float:
+        if self.url is not None:
+            size = asyncio.run(asked(self.url, "SELECT pg_database_size(current_database())"))
+        else:
+            size = sum(path.stat().st_size for path in self.folder.glob("deskwire.db*"))
+        return size / 1_000_000
+
 
 @contextmanager
-def open_database(engine: Engine, folder: Path) -> Iterator[Database]:
+def open_database(engine: Engine, folder: Path, *, keep: bool = False) -> Iterator[Database]:
+    """Of its engine in this folder; kept, it is the same one the next time."""
     data = folder / engine
-    data.mkdir()
+    is_new = not data.exists()
+    data.mkdir(parents=True, exist_ok=keep)
     if engine == "sqlite":
-        yield Database(engine, Desk(data), None)
+        yield Database(engine, Desk(data), None, data)
         return
-    server = pgserver.get_server(data / "server", cleanup_mode="delete")
+    server = pgserver.get_server(data / "server", cleanup_mode="stop" if keep else "delete")
     try:
-        asyncio.run(execute(str(server.get_uri("postgres")), "CREATE DATABASE deskwire"))
+        if is_new:
+            asyncio.run(execute(str(server.get_uri("postgres")), "CREATE DATABASE deskwire"))
         url = str(server.get_uri("deskwire"))
-        database = Database(engine, Desk(data, url), url)
+        database = Database(engine, Desk(data, url), url, data)
         database.desk.run("migrate")
         yield database
     finally:
         server.cleanup()
+
+
+async def asked(url: str, statement: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval(statement))
+    finally:
+        await connection.close()
 
 
 async def execute(url: str, statement: str) -> None:

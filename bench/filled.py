@@ -42,7 +42,7 @@ def get(path: str) -> Request:
     return Request(PREFIX + path)
 
 
-def post(path: str, **body: str) -> Request:
+def post(path: str, **body: str | list[str]) -> Request:
     return Request(PREFIX + path, "POST", json.dumps(body).encode())
 
 

@@ -75,11 +75,23 @@ class Desk:
         """From the next start on webhooks may lead there."""
         self._environment["DESKWIRE_WEBHOOK_ALLOW"] = places
 
+    def make_workspace(self) -> tuple[str, str]:
+        """The id of a new workspace, and a token that may do everything in it."""
+        made = self.run(
+            "workspace", "create", "--name", "Bench", "--owner-email", "owner@example.test", "--json"
+        )
+        workspace = str(made.answer["workspace_id"])
+        token = self.run(
+            "token", "create", "--workspace", workspace, "--name", "bench", "--all-scopes", "--json"
+        )
+        return workspace, str(token.answer["token"])
+
     @contextmanager
-    def serve(self, *arguments: str) -> Iterator[Server]:
-        with self._log.open("wb") as log:
+    def serve(self, *arguments: str, processes: int = 1) -> Iterator[Server]:
+        """With several processes, what is known of it is known of the one that keeps them."""
+        with self._log.open("ab") as log:
             process = subprocess.Popen(
-                [*DESKWIRE, "serve", "--port", "0", *arguments],
+                [*DESKWIRE, "serve", "--port", "0", "--workers", str(processes), *arguments],
                 env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

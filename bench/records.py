@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
@@ -16,7 +16,9 @@ SPAN = timedelta(days=29)
 LONG_MESSAGES = 100
 LONG_EVERY = 40
 
-CONTACT, CHANNEL, MESSAGE, MEMBER = range(1, 5)
+PART = 1_000
+
+CONTACT, CHANNEL, MESSAGE, MEMBER, CONTACT_TAG, CHANNEL_TAG = range(1, 7)
 TAGS = ("vip", "refund", "trial", "warranty", "wholesale")
 PROVIDERS = ("web", "email", "sms", "messenger_a", "messenger_b", "native")
 STATUSES = ("open", "open", "closed", "closed", "snoozed")
@@ -74,6 +76,9 @@ class Size:
         return range(0, self.messages // 2 // LONG_MESSAGES * LONG_EVERY, LONG_EVERY)
 
 
+Maker = Callable[[int, Size, random.Random], Record]
+
+
 def write_records(path: Path, size: Size) -> int:
     """How many records were written."""
     count = 0
@@ -85,14 +90,21 @@ def write_records(path: Path, size: Size) -> int:
 
 
 def records(size: Size) -> Iterator[Record]:
-    chance = random.Random(f"deskwire {size.messages}")
     yield member()
-    for number in range(size.contacts):
-        yield contact(number, size, chance)
-    for number in range(size.channels):
-        yield channel(number, size, chance)
-    for number in range(size.messages):
-        yield message(number, size, chance)
+    for make, count in ((contact, size.contacts), (channel, size.channels), (message, size.messages)):
+        for numbers in parts(count):
+            yield from records_of(make, numbers, size)
+
+
+def parts(count: int) -> Iterator[range]:
+    for begin in range(0, count, PART):
+        yield range(begin, min(begin + PART, count))
+
+
+def records_of(make: Maker, numbers: range, size: Size) -> list[Record]:
+    """Each part has its own chance, so that it is the same wherever it is made."""
+    chance = random.Random(f"deskwire {size.messages} {make.__name__} {numbers.start}")
+    return [make(number, size, chance) for number in numbers]
 
 
 def contact_id(number: int, size: Size) -> str:

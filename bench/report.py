@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.databases import Engine
 from bench.figures import Goal, Load, Verdict
+from bench.mixed import Slice, slice_text
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,13 @@ class Result:
 
     name: str
     what: str
-    engine: Engine
+    # With the number of processes that answered, where it is not one.
+    engine: str
     figure: float
     goal: Goal
     load: Load | None = None
     floor_requests_per_s: float | None = None
+    course: Sequence[Slice] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -58,12 +60,27 @@ VERDICTS: dict[Verdict, str] = {"aim": "pass, aim met", "pass": "pass", "short":
 
 
 def table(results: Sequence[Result], circumstances: Circumstances) -> str:
-    """In Markdown, aligned, so that it can be read as it is and put into a page."""
-    rows = [HEADER, *map(cells, results)]
+    """In Markdown, so that it can be read as it is and put into a page."""
+    return "\n".join(
+        [*notes(circumstances), "", *aligned(HEADER, list(map(cells, results))), *courses(results)]
+    )
+
+
+def aligned(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
+    rows = [header, *cells]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [row_of(row, widths) for row in rows]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join([*notes(circumstances), "", *lines])
+    return lines
+
+
+def courses(results: Sequence[Result]) -> list[str]:
+    """How what went on for a while went over time."""
+    lines: list[str] = []
+    for result in results:
+        if result.course:
+            lines += ["", f"{result.what}, {result.engine}, over time:", *map(slice_text, result.course)]
+    return lines
 
 
 def as_json(results: Sequence[Result], circumstances: Circumstances) -> str:

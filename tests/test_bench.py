@@ -10,16 +10,23 @@ import pytest
 from bench.__main__ import main
 from bench.cases import CASES, Measure, spread
 from bench.figures import Goal, Load, percentile, ratio, typical
+from bench.filling import fill
+from bench.growth import LONGER, Figure, Grown, Outcome, growth_table
 from bench.load import Bundled, Generator, LoadFailed, Request, Volley, Wrk, find_generator, lua
+from bench.mixed import Slice
 from bench.programs import serve_floor
-from bench.records import LONG_MESSAGES, Size, channel_of, records, write_records
+from bench.records import LONG_MESSAGES, TAGS, Size, channel_of, records, write_records
 from bench.report import Circumstances, Result, as_json, table
+from deskwire.desk.checking import check
+from deskwire.desk.exporting import count_records
 from deskwire.desk.importing import ImportReport, import_file
 from deskwire.desk.workspaces import create_workspace
 from deskwire.store.attachments import open_files
 from tests.engines import AnyStore, Run
 
 SMALL = Size(1_000)
+# The owner.
+OWN_RECORDS = 1
 HERE = Circumstances("a machine", "3.11", "wrk", str(SMALL), "1 of 1 s each", 0.0)
 MORE = Goal(0.35, 0.5, "of the floor", more_is_better=True)
 LESS = Goal(50, 20, "ms for 95 %")
@@ -46,6 +53,19 @@ def test_the_records_are_imported_without_a_bad_line(store: AnyStore, run: Run, 
     assert report.records["message"] == 1_000
 
 
+def test_a_database_that_is_filled_directly_is_as_an_import_leaves_it(store: AnyStore, run: Run) -> None:
+    async def fill_it() -> tuple[list[str], int]:
+        new = await store.write(lambda tx: create_workspace(tx, "Bench", "owner@example.test"))
+        await fill(store, new.workspace_id, SMALL)
+        async with store.snapshot() as tx:
+            count = await count_records(tx, new.workspace_id)
+        return [line async for line in check(store, lambda *_: None)], count
+
+    wrong, count = run(fill_it())
+    assert wrong == []
+    assert count == sum(1 for _ in records(SMALL)) + OWN_RECORDS + 2 * len(TAGS)
+
+
 def test_the_records_of_a_size_are_always_the_same() -> None:
     assert list(records(SMALL)) == list(records(SMALL))
 
@@ -61,7 +81,7 @@ def test_a_long_channel_fills_a_page(messages: int) -> None:
 
 def test_a_spread_reaches_over_everything_without_repeating() -> None:
     numbers = spread(range(100_000))
-    assert 1_000 <= len(numbers) <= 4_000
+    assert 5_000 <= len(numbers) <= 20_000
     assert numbers[0] == 0
     assert numbers[-1] > 99_900
 
@@ -171,3 +191,22 @@ class Refusing(http.server.BaseHTTPRequestHandler):
 def volley(connections: int) -> Volley:
     requests = [Request(f"/{number}").raw("a token") for number in range(3)]
     return Volley(requests, connections, duration_s=1)
+
+
+def test_growth_tells_how_many_times_longer_more_takes() -> None:
+    grown = [Grown("sqlite", 10_000, "t", 2.0, 26.4), Grown("sqlite", 1_000_000, "t", 100.0, 2_236.0)]
+    figures = [
+        Figure("one-message", "GET one message", "sqlite", 10_000, load(1_000), 1.0, LONGER),
+        Figure("one-message", "GET one message", "sqlite", 1_000_000, load(500), 2.0, LONGER),
+    ]
+    lines = growth_table(Outcome(grown, figures), HERE).splitlines()
+    assert "Filled: sqlite with 1,000,000 messages in 100 s (10,000 messages/s), 2,236 MB" in lines
+    assert "2.00" in lines[-1] and "SHORT" in lines[-1] and "aim met" in lines[-2]
+
+
+def test_what_goes_on_for_a_while_is_shown_over_time() -> None:
+    course = [Slice(5, load(1_000), 100.0), Slice(10, load(900), 101.0)]
+    mixed = Result("mixed", "mixed load, memory", "sqlite", 101.0, Goal(250, None, "MB"), course=course)
+    shown = table([mixed], HERE).splitlines()[-3:]
+    assert shown[0] == "mixed load, memory, sqlite, over time:"
+    assert shown[2].split()[:3] == ["10", "s:", "900"]

@@ -225,6 +225,7 @@ SAMPLES: dict[str, object] = {
     "int4": 5,
     # Later than everything, and the first page of it.
     "int8": 10**15,
+    "int8[]": [5] * 5,
     "limit": 51,
     "bool": True,
     "bytea": b"{}",
@@ -247,7 +248,7 @@ async def explain_all(connection: asyncpg.Connection) -> dict[str, list[Node]]:
             await postgres_search.index(connection, subject, workspace, [there, Entry(there.id, 5, [])])
             for parts in (Parts(("w7",), ()), Parts(("wcommon", "w7"), ("p7",))):
                 await postgres_search.candidates(connection, subject, workspace, parts, 50)
-    return found | {sql: await explain_text(connection, sql) for sql in seen}
+    return found | {sql: await explain_text(connection, sql) for sql in seen if "_terms" in sql}
 
 
 async def explain_one(connection: asyncpg.Connection, statement: Text) -> list[Node]:

@@ -163,6 +163,8 @@ def test_the_search_index_is_asked_of_one_workspace(run: Run, postgres_server: P
             await connection.close()
 
     run(search())
+    # The driver asks what a type is, too.
+    seen = {sql for sql in seen if "_terms" in sql}
     assert len(seen) == 4 * len(Subject)
     assert all("WHERE workspace_id = $1 AND " in sql or "ON CONFLICT (workspace_id, " in sql for sql in seen)
 

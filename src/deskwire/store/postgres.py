@@ -103,8 +103,11 @@ class PostgresTx:
         await self._connection.execute(text.sql, *text.values(values))
 
     async def many(self, statement: Statement, rows: Iterable[Mapping[str, Value]]) -> None:
-        text = statement.postgres
-        await self._connection.executemany(text.sql, [text.values(row) for row in rows])
+        if statement.bulk is None:
+            text = statement.postgres
+            await self._connection.executemany(text.sql, [text.values(row) for row in rows])
+        elif lists := statement.bulk.lists(rows):
+            await self._connection.execute(statement.bulk.sql, *lists)
 
     async def try_lock(self, name: str) -> bool:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)

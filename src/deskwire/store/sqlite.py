@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ import apsw
 
 from deskwire.model.errors import Unavailable
 from deskwire.store.clock import Clock
+from deskwire.store.search import Subject
 from deskwire.store.sqlite_file import (
     AWAY,
     DAMAGED,
@@ -137,7 +139,13 @@ class SqliteStore:
             raise self._away(error) from error
 
     async def analyse(self) -> None:
-        """Nothing to do: the planner goes by figures that no import changes."""
+        """The planner goes by figures that no import changes, but an import scatters the search index."""
+        for subject in Subject:
+            begins = await self._groups.write(partial(is_scattered, subject=subject), None)
+            goes_on = begins
+            while goes_on:
+                goes_on = await self._groups.write(partial(merge, subject=subject, begins=begins), None)
+                begins = False
 
     async def close(self) -> None:
         if self._is_closed:
@@ -260,3 +268,13 @@ class SqliteStore:
             self._end_reading()
             self._is_settled = settle(self._groups.connection) or self._is_settled
         self._noted_damage = signature(self.path)
+
+
+async def is_scattered(tx: Tx, subject: Subject) -> bool:
+    assert isinstance(tx, SqliteTx)
+    return await tx.is_scattered(subject)
+
+
+async def merge(tx: Tx, subject: Subject, begins: bool) -> bool:
+    assert isinstance(tx, SqliteTx)
+    return await tx.merge(subject, begins=begins)

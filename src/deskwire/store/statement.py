@@ -1,13 +1,15 @@
 """A statement of the project: declared once, compiled once for each engine, run through the bare drivers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import cast
+from typing import Any, cast
 
 import msgspec
-from sqlalchemy import Boolean, Table
+from sqlalchemy import Boolean, Select, Table, Uuid, func, select
+from sqlalchemy import Text as TextType
+from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import Insert, asyncpg, insert
+from sqlalchemy.dialects.postgresql import ARRAY, Insert, asyncpg, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import bindparam
@@ -92,33 +94,72 @@ def among_on_postgresql(among: Among, compiler: SQLCompiler, **more: object) -> 
     return f"{column} = ANY (CAST((SELECT CAST(CAST({values} AS TEXT[]) AS {kind}[])) AS {kind}[]))"
 
 
+class Bulk(Text):
+    """An insert of many rows at once on PostgreSQL: each column's values travel as one list."""
+
+    def __init__(self, clause: ClauseElement, key: Sequence[str]) -> None:
+        super().__init__(clause, POSTGRES)
+        self._key = [self._names.index(name) for name in key]
+
+    def lists(self, rows: Iterable[Mapping[str, Value]]) -> list[list[Value]]:
+        """Of rows with the same key the last one alone counts, as it would if they came one by one."""
+        values = [self.values(row) for row in rows]
+        if self._key:
+            values = list({tuple([row[at] for at in self._key]): row for row in values}.values())
+        return [list(column) for column in zip(*values, strict=True)]
+
+
 class Statement:
     """Values are given by the names of the statement's bind parameters."""
 
-    __slots__ = ("clause", "postgres", "sqlite")
+    __slots__ = ("bulk", "clause", "postgres", "sqlite")
 
-    def __init__(self, clause: ClauseElement) -> None:
+    def __init__(self, clause: ClauseElement, bulk: Bulk | None = None) -> None:
         self.clause = clause
+        self.bulk = bulk
         self.sqlite = SqliteText(clause)
         self.postgres = Text(clause, POSTGRES)
         ALL_STATEMENTS.append(self)
 
 
 def insert_of(table: Table, *columns: str) -> Statement:
-    return Statement(_inserted(table, columns))
+    names = with_key(table, columns)
+    return Statement(insert_one(table, names), Bulk(insert_many(table, names), ()))
 
 
 def upsert(table: Table, *columns: str) -> Statement:
     """Insert a row, or give the row of the same key these columns' values; other columns keep theirs."""
+    names = with_key(table, columns or [column.name for column in table.columns])
     key = [column.name for column in table.primary_key]
-    names = columns or tuple(column.name for column in table.columns)
-    inserted = _inserted(table, names)
-    changed = {column: inserted.excluded[column] for column in names if column not in key}
+    one, many = (or_change(insert(table, names), key, names) for insert in (insert_one, insert_many))
+    return Statement(one, Bulk(many, key))
+
+
+def or_change(inserted: Insert, key: Sequence[str], names: Sequence[str]) -> Insert:
+    changed = {name: inserted.excluded[name] for name in names if name not in key}
     if not changed:
-        return Statement(inserted.on_conflict_do_nothing(index_elements=key))
-    return Statement(inserted.on_conflict_do_update(index_elements=key, set_=changed))
+        return inserted.on_conflict_do_nothing(index_elements=key)
+    return inserted.on_conflict_do_update(index_elements=key, set_=changed)
 
 
-def _inserted(table: Table, columns: Sequence[str]) -> Insert:
-    key = [column.name for column in table.primary_key]
-    return insert(table).values({column: bindparam(column) for column in dict.fromkeys((*key, *columns))})
+def with_key(table: Table, columns: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*(column.name for column in table.primary_key), *columns]))
+
+
+def insert_one(table: Table, names: Sequence[str]) -> Insert:
+    return insert(table).values({name: bindparam(name) for name in names})
+
+
+def insert_many(table: Table, names: Sequence[str]) -> Insert:
+    return insert(table).from_select(names, rows_of_lists(table, names))
+
+
+def rows_of_lists(table: Table, names: Sequence[str]) -> Select[Any]:
+    """Ids travel as texts, which the driver turns into bytes quicker than anything else."""
+    columns = [table.c[name] for name in names]
+    lists = [
+        bindparam(one.name, type_=ARRAY(TextType() if isinstance(one.type, Uuid) else one.type))
+        for one in columns
+    ]
+    rows = func.unnest(*lists).table_valued(*names).render_derived(name="rows")
+    return select(*(sql_cast(rows.c[one.name], one.type) for one in columns))

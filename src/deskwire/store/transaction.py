@@ -104,5 +104,5 @@ class Store(Protocol):
         ...
 
     async def analyse(self) -> None:
-        """Tells the planner how much there is of what; to be called when a large import is committed."""
+        """Sees to it that what a large import brought is found as fast as all else, once it is committed."""
         ...
