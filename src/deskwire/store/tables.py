@@ -62,14 +62,14 @@ def resource(table: str, *columns: Column[Any]) -> Table:
         flag("visible", default=True),
         Column("document", LargeBinary, nullable=False),
     )
-    newest_first(f"{table}_by_time", declared, "workspace_id")
+    newest_first(f"{table}_by_time", declared)
     return declared
 
 
-def newest_first(name: str, table: Table, *leading: str) -> None:
+def newest_first(name: str, table: Table) -> None:
     Index(
         name,
-        *(table.c[column] for column in leading),
+        table.c.workspace_id,
         table.c.created_at.desc(),
         table.c.id.desc(),
         # SQLite uses a partial index only for a condition spelled as the statement spells it.
@@ -241,7 +241,14 @@ MESSAGES = Table(
     Column("document", LargeBinary, nullable=False),
     belongs_to("channels", "channel_id"),
 )
-newest_first("messages_by_time", MESSAGES, "workspace_id", "channel_id")
+# Of all messages, shown or not, since they are looked for by their channel too.
+Index(
+    "messages_by_time",
+    MESSAGES.c.workspace_id,
+    MESSAGES.c.channel_id,
+    MESSAGES.c.created_at.desc(),
+    MESSAGES.c.id.desc(),
+)
 Index(
     "messages_by_client_request_id",
     MESSAGES.c.workspace_id,

@@ -14,6 +14,13 @@ def upgrade() -> None:
     op.drop_index("events_by_time", table_name="events")
     op.add_column("events", sa.Column("cause", NAME, nullable=True))
     op.drop_index("messages_by_seq", table_name="messages")
+    op.drop_index("messages_by_time", table_name="messages")
+    op.create_index(
+        "messages_by_time",
+        "messages",
+        ["workspace_id", "channel_id", sa.literal_column("created_at DESC"), sa.literal_column("id DESC")],
+        unique=False,
+    )
     op.create_table(
         "deliveries",
         sa.Column("workspace_id", ID, nullable=False),
