@@ -9,6 +9,8 @@ from pathlib import Path
 
 from bench.cases import CASES, Case
 from bench.databases import ENGINES
+from bench.deliveries import NAMES as DELIVERIES
+from bench.deliveries import QUICK, USUAL
 from bench.growth import GROWTH_CASES, LARGE, USUAL_SIZES, Growth, growth_json, growth_table
 from bench.growth import Plan as GrowthPlan
 from bench.load import Generator, LoadFailed, find_generator
@@ -58,7 +60,7 @@ def rounds(plan: Plan | GrowthPlan) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    names = ", ".join([*(case.name for case in CASES), MIXED])
+    names = ", ".join([*(case.name for case in CASES), MIXED, *DELIVERIES])
     parser = argparse.ArgumentParser("./dev bench", description=__doc__, epilog=f"Cases: {names}.")
     parser.add_argument("--quick", action="store_true", help="fewer records, shorter rounds")
     parser.add_argument("--only", metavar="NAME", action="append", help="this case only; may be given again")
@@ -89,6 +91,8 @@ def plan_of(asked: argparse.Namespace) -> Plan:
         Size(asked.size or (QUICK_MESSAGES if quick else USUAL_MESSAGES)),
         asked.engine or ENGINES,
         chosen(CASES, asked.only),
+        [name for name in DELIVERIES if asked.only is None or name in asked.only],
+        QUICK if quick else USUAL,
         QUICK_ROUNDS if quick else USUAL_ROUNDS,
         QUICK_SECONDS if quick else USUAL_SECONDS,
         (QUICK_MIXED_S if quick else USUAL_MIXED_S) if has_mixed else 0,
@@ -107,7 +111,7 @@ def growth_plan_of(asked: argparse.Namespace) -> GrowthPlan:
 
 
 def chosen(cases: Sequence[Case], names: Sequence[str] | None) -> list[Case]:
-    unknown = set(names or ()) - {case.name for case in cases} - {MIXED}
+    unknown = set(names or ()) - {case.name for case in cases} - {MIXED, *DELIVERIES}
     if unknown:
         parser().error(f"there is no case {', '.join(sorted(unknown))}")
     return [case for case in cases if names is None or case.name in names]

@@ -44,3 +44,7 @@ def get(path: str) -> Request:
 
 def post(path: str, **body: str | list[str]) -> Request:
     return Request(PREFIX + path, "POST", json.dumps(body).encode())
+
+
+def delete(path: str) -> Request:
+    return Request(PREFIX + path, "DELETE")

@@ -82,12 +82,15 @@ class Desk:
         )
         return workspace, str(token.answer["token"])
 
+    def allow(self, places: str) -> None:
+        """From the next start on webhooks may lead there."""
+        self._environment["DESKWIRE_WEBHOOK_ALLOW"] = places
+
     @contextmanager
-    def serve(self, processes: int = 1) -> Iterator[Server]:
-        """With several processes, what is known of it is known of the one that keeps them."""
+    def serve(self, *arguments: str) -> Iterator[Server]:
         with self._log.open("ab") as log:
             process = subprocess.Popen(
-                [*DESKWIRE, "serve", "--port", "0", "--workers", str(processes)],
+                [*DESKWIRE, "serve", "--port", "0", *arguments],
                 env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

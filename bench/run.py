@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.cases import Case, Measure
 from bench.databases import Database, Engine, open_database
+from bench.deliveries import Amounts, Deliveries, figures
 from bench.figures import Goal, Load, ratio, typical
 from bench.filled import FilledDesk, get
 from bench.load import Generator, Request, Volley
@@ -30,6 +31,9 @@ class Plan:
     size: Size
     engines: Sequence[Engine]
     cases: Sequence[Case]
+    # Of what is measured of webhooks.
+    deliveries: Sequence[str]
+    amounts: Amounts
     rounds: int
     seconds: int
     # How long the mixed load lasts, or 0 to leave it out.
@@ -75,24 +79,18 @@ class Run:
         self._tell("writing records")
         records = self._folder / "records.ndjson"
         count = write_records(records, self._plan.size)
-        with ExitStack() as databases, ExitStack() as servers:
+        with ExitStack() as databases:
             filled: list[Filled] = []
             for engine in self._plan.engines:
                 database = databases.enter_context(open_database(engine, self._folder))
                 filled.append(self._fill(database, records, count))
                 self._time_start(filled[-1])
-            targets = [self._serve(each, servers) for each in filled]
-            for each in filled:
-                if each.database.engine == "postgresql" and any(case.several for case in self._plan.cases):
-                    targets.append(self._serve(each, servers, processes=2))
-            for case in self._plan.cases:
-                self._tell(case.what)
-                self._measure_case(case, [one for one in targets if case.several or one.processes == 1])
-            for each in filled:
-                self._note("memory-load", "memory under load", each, each.memory_mb, LOADED)
-            for target in targets:
-                if self._plan.mixed_s and target.processes == 1:
-                    self._mix(target)
+            if self._plan.cases or self._plan.mixed_s:
+                self._measure_cases(filled)
+            for name in self._plan.deliveries:
+                self._tell(name)
+                for each in filled:
+                    self._measure_deliveries(each, name)
         return self._results
 
     def _fill(self, database: Database, records: Path, count: int) -> Filled:
@@ -117,13 +115,34 @@ class Run:
         self._note("start", "start to first answer", filled, statistics.median(took_s), START)
 
     def _serve(self, filled: Filled, servers: ExitStack, processes: int = 1) -> Target:
-        server = servers.enter_context(filled.database.desk.serve(processes))
+        server = servers.enter_context(filled.database.desk.serve("--workers", str(processes)))
         desk = FilledDesk(server, filled.token, self._plan.size)
         desk.ask(get("/workspace"))
         target = Target(filled, desk, processes)
         if processes == 1:
             self._note("memory-idle", "memory idle", filled, server.memory_mb(), IDLE)
         return target
+
+    def _measure_cases(self, filled: Sequence[Filled]) -> None:
+        with ExitStack() as servers:
+            targets = [self._serve(each, servers) for each in filled]
+            for each in filled:
+                if each.database.engine == "postgresql" and any(case.several for case in self._plan.cases):
+                    targets.append(self._serve(each, servers, processes=2))
+            for case in self._plan.cases:
+                self._tell(case.what)
+                self._measure_case(case, [one for one in targets if case.several or one.processes == 1])
+            for each in filled:
+                self._note("memory-load", "memory under load", each, each.memory_mb, LOADED)
+            for target in targets:
+                if self._plan.mixed_s and target.processes == 1:
+                    self._mix(target)
+
+    def _measure_deliveries(self, filled: Filled, name: str) -> None:
+        amounts = self._plan.amounts
+        deliveries = Deliveries(filled.database.desk, filled.token, self._plan.size, amounts)
+        for row, what, figure, goal in figures(deliveries, name, amounts):
+            self._note(row, what, filled, figure, goal)
 
     def _measure_case(self, case: Case, targets: Sequence[Target]) -> None:
         """Round after round the floor and each engine in turn, so that a slow moment meets all of them."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from deskwire.api.event_examples import BODIES
 from deskwire.model import limits
+from deskwire.model.event_examples import BODIES
 
 PAGE = Path(__file__).parent.parent / "docs" / "webhooks.md"
 MINUTE_S = 60

@@ -23,6 +23,7 @@ from deskwire.desk.sealing import Seal
 from deskwire.desk.tokens import create_token
 from deskwire.desk.webhook_rows import put_webhook
 from deskwire.desk.workspaces import create_workspace, put_workspace
+from deskwire.model import example_records
 from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactTagRecord
 from deskwire.model.moments import Moment
@@ -40,7 +41,7 @@ from deskwire.store.transaction import Tx
 from tests.api.desk import RECEIVERS
 from tests.api.webhooks import PUT_LOG
 
-NOW = examples.TRIED_AT
+NOW = example_records.TRIED_AT
 SEAL = Seal(b"s" * 32)
 BASE_URL = f"http://desk.example{PREFIX}"
 VERSION = "1.2.3"
@@ -144,19 +145,19 @@ def clock() -> Moment:
 
 async def fill(tx: Tx) -> tuple[str, str]:
     """Answers a token that may do everything, and one that may do nothing beyond what all may."""
-    mine = examples.WORKSPACE.id
-    await create_workspace(tx, examples.WORKSPACE.name, "owner@lindenhof.example", mine)
-    await put_workspace(tx, examples.WORKSPACE)
-    await put(tx, kinds.MEMBERS, mine, examples.MEMBER)
+    mine = example_records.WORKSPACE.id
+    await create_workspace(tx, example_records.WORKSPACE.name, "owner@lindenhof.example", mine)
+    await put_workspace(tx, example_records.WORKSPACE)
+    await put(tx, kinds.MEMBERS, mine, example_records.MEMBER)
     await put(tx, kinds.TEAMS, mine, examples.TEAM)
     await put(tx, kinds.CONTACT_TAGS, mine, examples.CONTACT_TAG)
     await put(tx, kinds.CONTACT_TAGS, mine, NEWSLETTER)
-    await put(tx, kinds.CONTACTS, mine, examples.CONTACT)
+    await put(tx, kinds.CONTACTS, mine, example_records.CONTACT)
     await put(tx, kinds.CHANNEL_TAGS, mine, examples.CHANNEL_TAG)
-    await put(tx, kinds.CHANNELS, mine, examples.CHANNEL)
-    await tx.run(SET_LAST_SEQ, workspace=mine, channel=examples.CHANNEL.id, seq=1)
-    await put(tx, kinds.MESSAGES, mine, examples.MESSAGE, seq=1)
-    await put(tx, kinds.ATTACHMENTS, mine, examples.ATTACHMENT, file_key=None)
+    await put(tx, kinds.CHANNELS, mine, example_records.CHANNEL)
+    await tx.run(SET_LAST_SEQ, workspace=mine, channel=example_records.CHANNEL.id, seq=1)
+    await put(tx, kinds.MESSAGES, mine, example_records.MESSAGE, seq=1)
+    await put(tx, kinds.ATTACHMENTS, mine, example_records.ATTACHMENT, file_key=None)
     await put(tx, kinds.TASKS, mine, examples.TASK)
     await put(tx, kinds.CAMPAIGNS, mine, examples.CAMPAIGN)
     await put(tx, kinds.MACROS, mine, examples.MACRO)
@@ -181,9 +182,12 @@ NEWSLETTER = ContactTagRecord(
 
 
 async def link(tx: Tx, workspace_id: str) -> None:
-    contact, channel = examples.CONTACT, examples.CHANNEL
+    contact, channel = example_records.CONTACT, example_records.CHANNEL
     links: list[tuple[Table, dict[str, Value]]] = [
-        (tables.TEAM_MEMBERS, {"team_id": examples.TEAM.id, "member_id": examples.MEMBER.id, "position": 0}),
+        (
+            tables.TEAM_MEMBERS,
+            {"team_id": examples.TEAM.id, "member_id": example_records.MEMBER.id, "position": 0},
+        ),
         (
             tables.CONTACT_TAG_LINKS,
             {"contact_id": contact.id, "tag_id": examples.CONTACT_TAG.id, "position": 0},
@@ -201,7 +205,11 @@ async def link(tx: Tx, workspace_id: str) -> None:
         ),
         (
             tables.MESSAGE_ATTACHMENTS,
-            {"message_id": examples.MESSAGE.id, "attachment_id": examples.ATTACHMENT.id, "position": 0},
+            {
+                "message_id": example_records.MESSAGE.id,
+                "attachment_id": example_records.ATTACHMENT.id,
+                "position": 0,
+            },
         ),
         (tables.BUSINESS_HOURS, {"config": ENCODER.encode(examples.HOURS)}),
     ]
@@ -210,7 +218,7 @@ async def link(tx: Tx, workspace_id: str) -> None:
 
 
 async def index(tx: Tx, workspace_id: str) -> None:
-    contact, message = examples.CONTACT, examples.MESSAGE
+    contact, message = example_records.CONTACT, example_records.MESSAGE
     found_by = contact_terms(term_prefix(workspace_id), contact.name, contact.email, contact.phone)
     await tx.index(Subject.CONTACTS, workspace_id, [Entry(contact.id, contact.created_at, found_by)])
     found_by = message_terms(workspace_id, message)

@@ -13,7 +13,6 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from deskwire.api.endpoint import Endpoint
-from deskwire.api.event_examples import EVENT_EXAMPLES
 from deskwire.api.failures import codes_of
 from deskwire.api.html import VOID, coloured, element, prose
 from deskwire.api.openapi import document
@@ -21,6 +20,7 @@ from deskwire.api.operation_ids import operation_id
 from deskwire.api.reference import curl, operations_of, page
 from deskwire.api.routes import PREFIX
 from deskwire.api.table import ENDPOINTS
+from deskwire.model.event_examples import EVENT_EXAMPLES
 from deskwire.model.scopes import SCOPES
 from tests.api.example_desk import BASE_URL, VERSION, ExampleDesk
 

@@ -6,11 +6,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deskwire.cli.house import Option
+from deskwire.delivery.resolving import Lookup, ResolutionFailed
+from deskwire.delivery.sending import Sender
+from deskwire.desk.sealing import Seal
+from deskwire.model.addresses import Address
+from deskwire.model.webhook_urls import Allow
 from deskwire.store.attachments import Files, open_files
 from deskwire.store.clock import system_clock
 from deskwire.store.migration import migrate_sqlite
 from deskwire.store.sqlite import SqliteStore
 from deskwire.store.transaction import Store
+from deskwire.wiring.messenger import Messenger
+
+SEAL = Seal(b"s" * 32)
+
+
+async def nowhere(host: str) -> Sequence[Address]:
+    raise ResolutionFailed("there is no such name")
 
 
 class Opened(NamedTuple):
@@ -27,9 +39,17 @@ class SqliteHouse:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        # Where webhooks may lead to.
+        self.allow: Allow = ()
+        self.lookup: Lookup = nowhere
 
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Opened]:
         return opened(Path(options.get("data-dir", self.folder)))
+
+    @asynccontextmanager
+    async def open_messenger(self, options: Mapping[str, str]) -> AsyncIterator[Messenger]:
+        async with Sender(self.lookup, allow=self.allow) as sender:
+            yield Messenger(self.lookup, sender, SEAL, self.allow)
 
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool

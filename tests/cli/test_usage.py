@@ -10,7 +10,7 @@ import pytest
 
 from deskwire.cli.command import Group, Later
 from deskwire.cli.commands import build_commands
-from deskwire.cli.house import OpenHouse, Option, OptionError, SettingsError, StartError
+from deskwire.cli.house import Messenger, OpenHouse, Option, OptionError, SettingsError, StartError
 from tests.cli.conftest import Deskwire, caller
 
 ID = "018f3e1c-7c2a-7b11-9a53-000000000001"
@@ -29,6 +29,9 @@ class ToldHouse:
 
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[OpenHouse]:
         raise AssertionError("wrong usage must not open the house")
+
+    def open_messenger(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Messenger]:
+        raise AssertionError("nothing is sent here")
 
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool

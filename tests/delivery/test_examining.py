@@ -7,8 +7,9 @@ from ipaddress import ip_address
 import pytest
 import trustme
 
-from deskwire.delivery.examining import Examination, examine
+from deskwire.delivery.examining import examine
 from deskwire.delivery.resolving import Lookup
+from deskwire.model.examinations import Examination
 from tests.delivery import certificates
 from tests.delivery.receivers import HOST, leads_to, receiver, unknown
 

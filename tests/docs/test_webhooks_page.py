@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from deskwire.api.deliveries import WHEN_EMITTED
-from deskwire.api.event_examples import BODIES, SECRET
 from deskwire.cli.commands import build_commands
 from deskwire.cli.reception import Reception
 from deskwire.model import limits
+from deskwire.model.event_examples import BODIES, SECRET
 from deskwire.model.events import EventBody, EventKind
 from deskwire.model.received_events import EVENT_OF
 from deskwire.model.signatures import sign

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskwire.model.channels import ChannelRecord, show_channel
-from deskwire.model.events import MessageEventData, encode_body
+from deskwire.model.events import MessageEventData
 from deskwire.model.moments import Moment
-from deskwire.model.received_events import MessageEvent, read_event
+from deskwire.model.received_events import MessageEvent, read_event, write_event
 from deskwire.model.signature_diagnosis import Differs, Matches, diagnose
 from deskwire.model.signatures import sign
 
 SECRET = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 ID = "0192f1c0-7a3e-7c4d-9b1a-2f6d8e5c4b3a"
-BODY = encode_body(
+BODY = write_event(
     MessageEvent(
         kind="message.created",
         workspace_id=ID,
@@ -195,7 +195,7 @@ def test_every_signature_of_ours_matches(secret: str, body: bytes) -> None:
 
 
 def test_a_body_is_read_as_the_event_that_it_is() -> None:
-    assert encode_body(read_event(BODY)) == BODY
+    assert write_event(read_event(BODY)) == BODY
     for odd in (b"", b"[]", b"{}", b'{"kind":"message.deleted"}', b'{"kind":"message.created"}', b"[" * 9999):
         with pytest.raises(ValueError, match=r"\S"):
             read_event(odd)

@@ -35,6 +35,7 @@ DAMAGES = [
     ),
     ("messages", "seq", None, 3, f"channels {uid(2)}: 1 of its messages have no number and should have one"),
     ("messages", "seq", 3, 4, f"channels {uid(2)}: its messages' numbers have 1 gaps and should have none"),
+    ("messages", "seq", 1, 4, f"channels {uid(2)}: 1 of its messages have the number of another one"),
     ("messages", "visible", False, 3, f"messages {uid(3)}: visible is"),
     (
         "messages",

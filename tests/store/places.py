@@ -12,14 +12,21 @@ import pytest
 
 NOBODY = 65534
 SMALL_DISK = "2m"
+FILLER = "filler"
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "small"
+    with mounted(tmp_path / "small", SMALL_DISK) as folder:
+        yield folder
+
+
+@contextmanager
+def mounted(folder: Path, size: str) -> Iterator[Path]:
+    """A disk of that size, where one may be mounted."""
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", str(folder)], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True
     )
     if mounted.returncode:
         pytest.skip(f"no small disk can be mounted here: {mounted.stderr.decode().strip()}")
@@ -32,16 +39,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @contextmanager
 def filled(folder: Path) -> Iterator[None]:
     """Not a byte is free in it."""
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as file:
+    fill(folder)
+    yield
+    (folder / FILLER).unlink()
+
+
+def fill(folder: Path) -> None:
+    """What has become free since it was filled, too."""
+    with (folder / FILLER).open("ab", buffering=0) as file:
         for size in (65536, 4096, 1):
             try:
                 while True:
                     file.write(b"x" * size)
             except OSError:
                 continue
-    yield
-    filler.unlink()
 
 
 @pytest.fixture

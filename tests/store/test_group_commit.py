@@ -35,6 +35,12 @@ from tests.store.processes import locked, running
 LONG_S = 60
 
 
+@pytest.fixture(autouse=True)
+def patient_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, only what a test is about ends a group."""
+    monkeypatch.setattr(sqlite_groups, "GROUP_S", LONG_S)
+
+
 @contextmanager
 def disk_at_rest(store: SqliteStore) -> Iterator[None]:
     """No commit gets through until the block is left."""
@@ -51,7 +57,7 @@ def disk_at_rest(store: SqliteStore) -> Iterator[None]:
         waiting.result(LONG_S)
 
 
-async def turns(number: int = 5) -> None:
+async def turns(number: int = 10) -> None:
     """Lets the loop do what is ready to be done."""
     for _ in range(number):
         await asyncio.sleep(0)
@@ -83,6 +89,47 @@ def test_an_operation_that_raises_undoes_itself_alone(run: Run, sqlite_store: Sq
         assert await kept(sqlite_store) == {answer for answer in answers if isinstance(answer, str)}
 
     run(write())
+
+
+def test_an_operation_that_fails_without_a_trace_makes_nobody_run_twice(
+    run: Run, sqlite_store: SqliteStore
+) -> None:
+    begun: list[str] = []
+
+    async def begin(tx: Tx, name: str, *, fail_before: bool = False, fail_after: bool = False) -> str:
+        begun.append(name)
+        if fail_before:
+            raise Changed
+        id = await create(tx, name)
+        if fail_after:
+            raise Changed
+        return id
+
+    async def write(spoils: bool) -> None:
+        begun.clear()
+        with disk_at_rest(sqlite_store):
+            tasks = [
+                asyncio.create_task(sqlite_store.write(lambda tx: begin(tx, "first"))),
+                asyncio.create_task(
+                    sqlite_store.write(
+                        lambda tx: begin(tx, "second", fail_before=not spoils, fail_after=spoils)
+                    )
+                ),
+                asyncio.create_task(sqlite_store.write(lambda tx: begin(tx, "third"))),
+            ]
+            await turns()
+        first, second, third = await asyncio.gather(*tasks, return_exceptions=True)
+        assert isinstance(second, Changed)
+        assert {first, third} <= set(await sqlite_store.read(names))
+
+    run(write(spoils=False))
+    assert begun == ["first", "second", "third"]
+    run(write(spoils=True))
+    assert begun == ["first", "second", "first", "second", "third"]
+    # For a while each has a savepoint from the start.
+    run(write(spoils=True))
+    assert begun == ["first", "second", "third"]
+    assert sqlite_store.figures.operations == 9
 
 
 def test_an_operation_sees_what_those_before_it_in_its_group_wrote(
@@ -168,6 +215,54 @@ def test_what_comes_during_a_commit_is_committed_at_once_after_it(
         assert sqlite_store.figures.groups == 2
 
     run(write())
+
+
+def test_who_asks_again_when_answered_joins_those_who_have_waited(
+    run: Run, sqlite_store: SqliteStore
+) -> None:
+    async def write_twice() -> None:
+        await sqlite_store.write(create)
+        await sqlite_store.write(create)
+
+    async def write() -> None:
+        with disk_at_rest(sqlite_store):
+            tasks = [asyncio.create_task(write_twice()) for _ in range(10)]
+            await turns()
+            tasks += [asyncio.create_task(write_once()) for _ in range(10)]
+            await turns()
+        await asyncio.gather(*tasks)
+        assert sqlite_store.figures.operations == 30
+        assert sqlite_store.figures.groups == 2
+
+    async def write_once() -> None:
+        await sqlite_store.write(create)
+
+    run(write())
+
+
+def test_reads_have_their_turn_between_the_operations_of_a_group(
+    run: Run, sqlite_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_groups, "TURN_S", 0)
+    done: list[str] = []
+
+    async def note(tx: Tx) -> None:
+        await create(tx)
+        done.append("write")
+
+    async def read() -> None:
+        for _ in range(20):
+            assert await kept(sqlite_store) == set(), "nothing is committed yet"
+            done.append("read")
+            await asyncio.sleep(0)
+
+    async def write() -> None:
+        await asyncio.gather(*(sqlite_store.write(note) for _ in range(40)), read())
+        assert sqlite_store.figures.groups == 1
+
+    run(write())
+    begin = done.index("write")
+    assert done[begin : begin + 20].count("read") >= 9
 
 
 def test_a_group_has_so_many_operations_and_no_more(

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[2]
 PREFIX = "/api/public/v1"
-COMMAND = (sys.executable, "-P", "-c", "from deskwire.wiring.main import main; main()")
+COMMAND: tuple[str, ...] = (sys.executable, "-P", "-c", "from deskwire.wiring.main import main; main()")
 START_S = 30
 STOP_S = 15
 
@@ -86,29 +86,35 @@ class Client:
 
     def get(self, path: str, **headers: str) -> Answer:
         """A path that begins with the API's prefix or stands beside it, or one of a link."""
-        return self._ask("GET", path, None, {name.replace("_", "-"): each for name, each in headers.items()})
+        return self._ask("GET", path, None, headers)
 
     def post(self, path: str, body: object) -> Answer:
-        return self._ask("POST", PREFIX + path, json.dumps(body), {"Content-Type": "application/json"})
+        return self.write("POST", path, body)
 
-    def _ask(self, method: str, path: str, body: str | None, sent: dict[str, str]) -> Answer:
+    def write(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        """A path of the API."""
+        raw = None if body is None else json.dumps(body)
+        return self._ask(method, PREFIX + path, raw, {"Content-Type": "application/json", **headers})
+
+    def _ask(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> Answer:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self._token:
             sent = {"Authorization": f"Bearer {self._token}", **sent}
         try:
             self._connection.request(method, path, body, sent)
             response = self._connection.getresponse()
-        except (http.client.RemoteDisconnected, ConnectionError):
+            found = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, found, response.read())
+        except (http.client.HTTPException, OSError):
             self._connection.close()
             raise
-        found = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, found, response.read())
 
     def api(self, path: str) -> Answer:
         return self.get(PREFIX + path)
 
 
 class Served:
-    """A `deskwire serve` that runs; what it says on standard error is in a file, so it never waits for us."""
+    """A `serve` or `worker` that runs; its standard error is a file, so it never waits for us."""
 
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self.process = process
@@ -116,8 +122,11 @@ class Served:
         self.url = ""
 
     def wait_ready(self) -> "Served":
+        """Of a worker, that it delivers."""
         assert self.process.stdout
         line = self.process.stdout.readline()
+        if line == "delivering\n":
+            return self
         assert line.startswith("ready on http://"), line + self.log()
         self.url = line.removeprefix("ready on ").strip()
         return self
@@ -186,7 +195,10 @@ class Served:
 
 
 class Operator:
-    """Somebody with a folder and an environment, who runs commands."""
+    """Somebody with a folder and an environment, who runs commands; `serve` may be started differently."""
+
+    # What `serve` and `worker` are started with.
+    command = COMMAND
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
@@ -223,10 +235,19 @@ class Operator:
 
     def start(self, *argv: object, **more: str) -> Served:
         """A `serve` that may not be ready yet."""
+        return self._leave_running("serve", "--port", "0", *argv, **more)
+
+    def serve(self, *argv: object, **more: str) -> Served:
+        return self.start(*argv, **more).wait_ready()
+
+    def work(self, **more: str) -> Served:
+        return self._leave_running("worker", **more).wait_ready()
+
+    def _leave_running(self, *argv: object, **more: str) -> Served:
         log = self.folder / f"serve-{len(self._served)}.log"
         with log.open("wb") as file:
             process = subprocess.Popen(
-                [*COMMAND, "serve", "--port", "0", *map(str, argv)],
+                [*self.command, *map(str, argv)],
                 stdout=subprocess.PIPE,
                 stderr=file,
                 text=True,
@@ -236,9 +257,6 @@ class Operator:
             )
         self._served.append(Served(process, log))
         return self._served[-1]
-
-    def serve(self, *argv: object, **more: str) -> Served:
-        return self.start(*argv, **more).wait_ready()
 
     def new_workspace(self, *argv: object, email: str = "ann@acme.test") -> str:
         made = self.run("workspace", "create", "--name", "Acme", "--owner-email", email, *argv, "--json")

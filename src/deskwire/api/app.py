@@ -12,6 +12,7 @@ from deskwire.api import envelope
 from deskwire.api.authentication import Authentication
 from deskwire.api.bodies import Body
 from deskwire.api.body_parser import BodyParser
+from deskwire.api.body_room import BodyRoom
 from deskwire.api.endpoint import Answer, BadId, Call, Endpoint, Links, Made, Receivers
 from deskwire.api.idempotency_key import parse_key
 from deskwire.api.parameters import Query, QueryParser
@@ -60,6 +61,7 @@ class Request:
     __slots__ = (
         "authorization",
         "content_type",
+        "held_bytes",
         "id",
         "idempotency_key",
         "length",
@@ -80,6 +82,7 @@ class Request:
         self.idempotency_key: bytes | None = None
         self.content_type = b""
         self.length = 0
+        self.held_bytes = 0
         sent_id: bytes | None = None
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -121,6 +124,7 @@ class Api:
             endpoint.body: BodyParser(endpoint.body) for endpoint in endpoints if endpoint.body is not None
         }
         self._max_body = max_body
+        self._body_room = BodyRoom(max_body)
         self._limiter = limiter
         self._most_at_work = most_at_work
         self._at_work = 0
@@ -144,6 +148,7 @@ class Api:
             return
         finally:
             self._at_work -= 1
+            self._body_room.give_back(request.held_bytes)
         if self._limiter is not None:
             headers = [*headers, *rate_headers(self._limiter, request.token)]
         await send(
@@ -195,7 +200,7 @@ class Api:
         if endpoint.is_paged:
             call.after = self._position(endpoint, call)
         if endpoint.body is not None:
-            raw = await read_body(request, receive, self._max_body)
+            raw = await read_body(request, receive, self._max_body, self._body_room)
             call.body = self._body_parsers[endpoint.body].parse(raw)
             if endpoint.is_idempotent and request.idempotency_key is not None:
                 call.attempt = Attempt(
@@ -272,7 +277,7 @@ async def made_once(tx: Tx, endpoint: Endpoint, call: Call, attempt: Attempt) ->
     return Made(await do_once(tx, call.token, call.seal, attempt, make))
 
 
-async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes:
+async def read_body(request: Request, receive: Receive, max_bytes: int, room: BodyRoom) -> bytes:
     """What is too long is refused before it is read, or as soon as it is."""
     too_long = DeskError("PAYLOAD_TOO_LARGE", f"The body is longer than {max_bytes} bytes.")
     if request.length > max_bytes:
@@ -287,6 +292,7 @@ async def read_body(request: Request, receive: Receive, max_bytes: int) -> bytes
         length += len(chunks[-1])
         if length > max_bytes:
             raise too_long
+        request.held_bytes = room.take(request.held_bytes, length)
         if not message.get("more_body", False):
             break
     body = b"".join(chunks)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from deskwire.api.event_examples import ATTEMPTED_AT_S, EVENT_EXAMPLES, SIGNATURE
 from deskwire.api.schemas import Json, reference
+from deskwire.model.event_examples import ATTEMPTED_AT_S, EVENT_EXAMPLES, SIGNATURE
 from deskwire.model.events import EventKind
 from deskwire.model.limits import ANSWER_SHOULD_S, WEBHOOK_SECRET_BYTES
 from deskwire.model.received_events import EVENT_OF

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from deskwire.api.bodies import Body
-from deskwire.api.event_examples import SHAPE_EXAMPLES
 from deskwire.api.examples import EXAMPLES
+from deskwire.model.event_examples import SHAPE_EXAMPLES
 from deskwire.model.moments import Moment
 
 Json = dict[str, Any]

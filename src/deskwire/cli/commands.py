@@ -14,10 +14,12 @@ from deskwire.cli.parameters import (
     EMAIL,
     FILE,
     ID,
+    KIND,
     NAME,
     PORT,
     SCOPE,
     SECRET,
+    SINCE,
     STATUS,
     TEXT,
 )
@@ -37,7 +39,12 @@ def build_commands(settings: Sequence[Option]) -> Group:
         group("workspace", "Make and list workspaces.", *workspace_commands(place)),
         group("token", "Issue, list, rotate and revoke access tokens.", *token_commands(place)),
         group("contact", "Merge contacts.", *contact_commands(place)),
-        group("webhook", "Look after outbound webhooks.", *webhook_commands(place)),
+        group(
+            "webhook",
+            "Look after outbound webhooks.",
+            *webhook_commands(place),
+            *webhook_trial_commands(place),
+        ),
         *record_commands(place),
         *receiver_commands(),
         completion_command(),
@@ -165,6 +172,39 @@ def webhook_commands(place: Sequence[Option]) -> Iterator[click.Command]:
         "toggle",
         "webhooks:toggle",
         "Switch a webhook on or off: on, when it is inactive or in error; what is held for it is then sent.",
+        WEBHOOK_ID,
+        JSON,
+        settings=place,
+    )
+
+
+def webhook_trial_commands(place: Sequence[Option]) -> Iterator[click.Command]:
+    yield command(
+        "test",
+        "webhook_tests:test",
+        "Send a webhook one signed event at once, an example: exit 1 when it does not arrive.",
+        WEBHOOK_ID,
+        option("--kind", KIND, "The kind of event. Without: the first that the webhook takes."),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "redeliver",
+        "redelivering:redeliver",
+        "Send events again that were accepted in the last 24 hours, with their first timestamp.",
+        WEBHOOK_ID,
+        option("--since", SINCE, "From when on: 2h ago, or a time such as 2024-01-31T12:00:00Z."),
+        click.Option(
+            ["--kind"], type=KIND, multiple=True, help="Only this kind. Give it again for one more."
+        ),
+        flag("--again", "Also what has arrived within the last 10 minutes."),
+        JSON,
+        settings=place,
+    )
+    yield command(
+        "doctor",
+        "doctor:doctor",
+        "Look into a webhook, name, certificate and answer, and say what is wrong: exit 1 when something is.",
         WEBHOOK_ID,
         JSON,
         settings=place,

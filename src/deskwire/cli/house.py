@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from deskwire.model.deliveries import Outcome
+    from deskwire.model.examinations import Examination
+    from deskwire.model.webhooks import WebhookRecord
     from deskwire.store.attachments import Files
     from deskwire.store.transaction import Store
 
@@ -37,6 +40,16 @@ class OpenHouse(Protocol):
     def files(self) -> "Files": ...
 
 
+class Messenger(Protocol):
+    """The way to the receivers of webhooks, for what an operator sends."""
+
+    async def send(self, webhook: "WebhookRecord", body: bytes) -> "Outcome":
+        """One request, signed, at once."""
+        ...
+
+    async def examine(self, url: str) -> "Examination": ...
+
+
 class House(Protocol):
     """`options` are the settings given on the command line, by the names of `Option`; the others are the
     environment's. Every method raises SettingsError for a setting that cannot be used."""
@@ -45,6 +58,8 @@ class House(Protocol):
     def options(self) -> Sequence[Option]: ...
 
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[OpenHouse]: ...
+
+    def open_messenger(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Messenger]: ...
 
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool

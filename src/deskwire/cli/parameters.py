@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ from deskwire.model.durations import parse_duration
 from deskwire.model.emails import parse_email
 from deskwire.model.ids import parse_id
 from deskwire.model.limits import NAME_CHARACTERS, WEBHOOK_SECRET_BYTES
+from deskwire.model.moments import Moment
 from deskwire.model.scopes import SCOPES
+from deskwire.model.times import parse_time
+from deskwire.model.vocabulary import EventKind, words
+from deskwire.store.clock import system_clock
 
 
 class Parsed(click.ParamType[Any]):
@@ -43,6 +48,16 @@ def _name(text: str) -> str:
     return text
 
 
+def _since(text: str) -> Moment:
+    """So long ago, or since that time."""
+    with suppress(ValueError):
+        return Moment(system_clock() - parse_duration(text))
+    try:
+        return Moment(parse_time(text))
+    except ValueError:
+        raise ValueError("must be a duration such as 2h, or a time such as 2024-01-31T12:00:00Z") from None
+
+
 def _secret(text: str) -> str:
     if not _SECRET.fullmatch(text):
         raise ValueError(
@@ -66,9 +81,11 @@ ID = Parsed("uuid", _id)
 NAME = Parsed("text", _name)
 EMAIL = Parsed("e-mail", parse_email)
 DURATION = Parsed("duration", parse_duration)
+SINCE = Parsed("duration or time", _since)
 SECRET = Parsed("secret", _secret)
 TEXT = Parsed("text", _text)
 SCOPE = click.Choice(list(SCOPES))
+KIND = click.Choice(words(EventKind))
 STATUS = click.IntRange(200, 599)
 PORT = click.IntRange(0, 65535)
 COUNT = click.IntRange(min=1)

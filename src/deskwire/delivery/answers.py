@@ -77,6 +77,9 @@ class BoundedConnection(ResponseHandler):
         if self._body is None and self.received_bytes >= ANSWER_HEAD_MAX_BYTES and self.requests:
             self.set_exception(HeadTooLong())
             self._cut_off()
+        elif self.received_bytes >= ANSWER_HEAD_MAX_BYTES + ANSWER_READ_MAX_BYTES:
+            # What frames a body can be without end too, and nobody who reads the body would ever see it.
+            self._cut_off()
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
         message, body = data

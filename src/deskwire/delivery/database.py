@@ -9,7 +9,8 @@ from deskwire.model.errors import Unavailable
 from deskwire.model.limits import (
     DELIVERY_BACK_OFF_FIRST_S,
     DELIVERY_BACK_OFF_MAX_S,
-    DELIVERY_TRANSACTIONS_AT_ONCE,
+    DELIVERY_READS_AT_ONCE,
+    DELIVERY_WRITES_AT_ONCE,
 )
 from deskwire.store.transaction import Store, Tx
 
@@ -22,21 +23,23 @@ class Database:
     def __init__(self, store: Store) -> None:
         self.bell = store.bell
         self._store = store
-        self._gate = asyncio.Semaphore(DELIVERY_TRANSACTIONS_AT_ONCE)
+        # What is to be sent next does not wait until everything that was sent is written down.
+        self._reads = asyncio.Semaphore(DELIVERY_READS_AT_ONCE)
+        self._writes = asyncio.Semaphore(DELIVERY_WRITES_AT_ONCE)
         self._is_away = False
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        return await self._insist(lambda: self._store.read(operation))
+        return await self._insist(self._reads, lambda: self._store.read(operation))
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        return await self._insist(lambda: self._store.write(operation))
+        return await self._insist(self._writes, lambda: self._store.write(operation))
 
-    async def _insist(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _insist(self, gate: asyncio.Semaphore, attempt: Callable[[], Awaitable[T]]) -> T:
         """Tries until the database is there; whoever cannot wait so long cancels."""
         pause_s = DELIVERY_BACK_OFF_FIRST_S
         while True:
             try:
-                async with self._gate:
+                async with gate:
                     outcome = await attempt()
             except Unavailable as error:
                 self._note_away(error)

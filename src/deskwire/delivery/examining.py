@@ -1,45 +1,18 @@
-"""What stands between here and the URL of a webhook, step by step, for whoever asks why nothing arrives."""
+"""Looks at the way to the URL of a webhook, step by step, for whoever asks why nothing arrives."""
 
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
 
 from cryptography import x509
 
 from deskwire.delivery.explaining import explain_certificate, explain_connection, explain_handshake
 from deskwire.delivery.resolving import Lookup, ResolutionFailed
 from deskwire.model.addresses import Address, refusal
+from deskwire.model.examinations import Certificate, Examination
 from deskwire.model.limits import ATTEMPT_S
 from deskwire.model.webhook_urls import Allow, Target, UrlRefused, ip_address_of, parse_target
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """What the receiver shows."""
-
-    subject: str
-    issuer: str
-    names: tuple[str, ...]
-    valid_from: datetime
-    valid_until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """How far one comes; `problem` is a sentence, or None where a delivery could be sent."""
-
-    target: Target | None = None
-    addresses: tuple[Address, ...] = ()
-    # Why nothing is sent to those of the addresses that are refused.
-    refused: dict[Address, str] = field(default_factory=dict)
-    # The one that took the connection.
-    connected_to: Address | None = None
-    tls_version: str | None = None
-    certificate: Certificate | None = None
-    problem: str | None = None
 
 
 async def examine(

@@ -27,6 +27,7 @@ class Lane:
         self.waiting: deque[Claim] = deque()
         self._window = LANE_WINDOW_FIRST
         self._is_proven = False
+        self._waiting_ids: set[str] = set()
         self._travelling: set[str] = set()
         self._resting: set[str] = set()
         # Whose first delivery is under way: the next one of the same channel waits for it.
@@ -47,11 +48,18 @@ class Lane:
         )
 
     def holds(self, event_id: str) -> bool:
-        return (
-            event_id in self._travelling
-            or event_id in self._resting
-            or any(claim.event_id == event_id for claim in self.waiting)
-        )
+        return event_id in self._waiting_ids or event_id in self._travelling or event_id in self._resting
+
+    def add(self, claims: list[Claim]) -> None:
+        self.waiting.extend(claims)
+        self._waiting_ids.update(claim.event_id for claim in claims)
+
+    def empty(self) -> list[Claim]:
+        """Takes away all that has not set out."""
+        taken = list(self.waiting)
+        self.waiting.clear()
+        self._waiting_ids.clear()
+        return taken
 
     def start(self, is_crowded: bool) -> Iterator[Claim]:
         """Those that may set out now."""
@@ -62,6 +70,7 @@ class Lane:
             if claim.untried and claim.order_key in self._keys_under_way:
                 continue
             self.waiting.remove(claim)
+            self._waiting_ids.discard(claim.event_id)
             self._travelling.add(claim.event_id)
             if claim.untried:
                 self._keys_under_way.add(claim.order_key)
@@ -131,6 +140,10 @@ class Lanes:
     def room_of(self, webhook_id: str) -> int:
         return self._lanes.get(webhook_id, Lane()).room(self._is_crowded)
 
+    def is_ailing(self, webhook_id: str) -> bool:
+        lane = self._lanes.get(webhook_id)
+        return lane is not None and lane.is_ailing
+
     def holds(self, webhook_id: str, event_id: str) -> bool:
         lane = self._lanes.get(webhook_id)
         return lane is not None and lane.holds(event_id)
@@ -144,7 +157,7 @@ class Lanes:
             lane = self._lanes[webhook_id] = Lane()
             self._forget_some()
         self._lanes.move_to_end(webhook_id)
-        lane.waiting.extend(claims)
+        lane.add(claims)
         self._claimed += len(claims)
         return lane
 
@@ -159,9 +172,7 @@ class Lanes:
 
     def empty(self) -> list[list[Claim]]:
         """Takes away all that has not set out; a list for each webhook."""
-        taken = [list(lane.waiting) for lane in self._lanes.values() if lane.waiting]
-        for lane in self._lanes.values():
-            lane.waiting.clear()
+        taken = [lane.empty() for lane in self._lanes.values() if lane.waiting]
         self._claimed -= sum(map(len, taken))
         return taken
 

@@ -18,7 +18,7 @@ from deskwire.delivery.exchange import Exchange, current
 from deskwire.delivery.explaining import FAULTS_OF_OUR_OWN, explain
 from deskwire.delivery.resolving import Lookup, ResolutionFailed
 from deskwire.model.deliveries import Barred, Delivered, Outcome, Refused, Unreachable
-from deskwire.model.limits import ANSWER_HEADER_MAX_BYTES, DELIVERY_ERROR_CHARACTERS
+from deskwire.model.limits import ANSWER_HEADER_MAX_BYTES, ANSWER_PIECE_BYTES, DELIVERY_ERROR_CHARACTERS
 from deskwire.model.retry_after import parse_retry_after
 from deskwire.model.webhook_urls import Allow, Target, UrlRefused, parse_target
 from deskwire.store.clock import Clock, system_clock
@@ -50,6 +50,7 @@ class Sender:
             cookie_jar=DummyCookieJar(),
             skip_auto_headers=HEADERS_LEFT_OUT,
             auto_decompress=False,
+            read_bufsize=ANSWER_PIECE_BYTES,
             # The time is taken here: aiohttp rounds it up to whole seconds.
             timeout=ClientTimeout(total=None, sock_connect=None),
             max_line_size=ANSWER_HEADER_MAX_BYTES,

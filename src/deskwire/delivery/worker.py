@@ -4,15 +4,15 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import groupby
-from typing import Protocol
 
-from deskwire import __version__
 from deskwire.delivery.database import Database
 from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.delivery.observing import Observer
 from deskwire.delivery.recorder import Recorder
+from deskwire.delivery.signing import Post, send_signed
 from deskwire.desk.delivering.claiming import Claim, Due, claim, find_due, oldest_due_us, redate, release
 from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless, prepare
 from deskwire.desk.delivering.recording import (
@@ -25,8 +25,8 @@ from deskwire.desk.delivering.recording import (
     Verdict,
 )
 from deskwire.desk.identity import new_id
-from deskwire.desk.sealing import Seal, WrongSeal
-from deskwire.model.deliveries import Barred, Delivered, Outcome, attempt_limit_s, wait_within_cycle_s
+from deskwire.desk.sealing import Seal
+from deskwire.model.deliveries import Delivered, Outcome, attempt_limit_s, wait_within_cycle_s
 from deskwire.model.limits import (
     ATTEMPT_S,
     CLAIM_START_S,
@@ -35,22 +35,20 @@ from deskwire.model.limits import (
     DELIVERY_BACK_OFF_MAX_S,
     DELIVERY_POLL_S,
     DELIVERY_STALLED_S,
+    WEBHOOKS_CLAIMED_FOR_AT_ONCE,
 )
-from deskwire.model.signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from deskwire.store.clock import Clock
-from deskwire.store.transaction import Store
+from deskwire.store.transaction import Store, Tx
 
 SECOND_US = 1_000_000
 # Should it take longer, a lease that runs out does the same.
 GIVE_BACK_S = 2.0
 OLDEST_DUE_EVERY_S = 5.0
-USER_AGENT = f"Deskwire/{__version__}"
+
+# A webhook, and events that are due for it.
+Wanted = tuple[str, list[str]]
 
 logger = logging.getLogger("deskwire.delivery")
-
-
-class Post(Protocol):
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes, limit_s: float) -> Outcome: ...
 
 
 class Worker:
@@ -74,6 +72,8 @@ class Worker:
         self._recorder = Recorder(self._database, observer)
         self._deliveries: set[asyncio.Task[None]] = set()
         self._claimed_at: dict[tuple[str, str], float] = {}
+        # Webhooks for which nothing could be claimed, until all others have been looked at.
+        self._passed_over: set[str] = set()
         self._stopping = asyncio.Event()
         self._looked_at = self._measured_at = -math.inf
         self.oldest_due_s = 0.0
@@ -90,6 +90,7 @@ class Worker:
             # A claim under way is better known than left to its lease.
             await asyncio.wait([claiming], timeout=GIVE_BACK_S)
             claiming.cancel()
+            await asyncio.wait([claiming])
             await self._finish()
 
     def is_working(self) -> bool:
@@ -115,9 +116,10 @@ class Worker:
         drift_s = math.inf
         while not self._stopping.is_set():
             try:
-                last_drift_s, drift_s = drift_s, self._drift_s()
-                if drift_s < last_drift_s - CLOCK_STEP_S:
+                now_s = self._drift_s()
+                if now_s < drift_s - CLOCK_STEP_S:
                     await self._database.write(redate)
+                drift_s = now_s
                 if not await self._claim_some():
                     await self._database.bell.wait(DELIVERY_POLL_S)
             except Exception:
@@ -138,31 +140,48 @@ class Worker:
         room = min(self.lanes.room, DELIVERIES_LOOKED_AT)
         if room <= 0:
             return False
-        busy = self.lanes.full
+        busy = [*self.lanes.full, *self._passed_over]
         due = await self._database.read(lambda tx: find_due(tx, busy, room))
-        mine = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
-        await asyncio.gather(*(self._claim_for(*chosen) for chosen in self._by_webhook(mine)))
-        return len(due) == room and bool(mine)
+        free = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
+        claiming = [self._claim(workspace_id, each) for workspace_id, each in self._chosen(free)]
+        claimed = set[str]().union(*await asyncio.gather(*claiming))
+        if len(due) < room:
+            self._passed_over.clear()
+            return False
+        # What others have, or what waits for them, would be found again before anything else.
+        self._passed_over |= {each.webhook_id for each in due}.difference(claimed)
+        return True
 
-    def _by_webhook(self, due: list[Due]) -> list[tuple[str, str, list[str]]]:
-        """The events for each webhook, as far as it has room, in their order."""
-        chosen = []
-        by_webhook = sorted(due, key=lambda each: (each.workspace_id, each.webhook_id))
-        for (workspace_id, webhook_id), rows in groupby(by_webhook, key=lambda each: each[:2]):
-            ids = [row.event_id for row in rows][: self.lanes.room_of(webhook_id)]
-            if ids:
-                chosen.append((workspace_id, webhook_id, ids))
-        return chosen
+    def _chosen(self, due: list[Due]) -> Iterator[tuple[str, list[Wanted]]]:
+        """What to claim in a transaction each: some webhooks of a workspace, those that fail last."""
 
-    async def _claim_for(self, workspace_id: str, webhook_id: str, event_ids: list[str]) -> None:
-        claims = await self._database.write(
-            lambda tx: claim(tx, self._holder, workspace_id, webhook_id, event_ids)
-        )
+        def place(each: Due) -> tuple[bool, str, str]:
+            return self.lanes.is_ailing(each.webhook_id), each.workspace_id, each.webhook_id
+
+        for (_, workspace_id), rows in groupby(sorted(due, key=place), key=lambda each: place(each)[:2]):
+            wanted = []
+            for webhook_id, its_rows in groupby(rows, key=lambda each: each.webhook_id):
+                # Older ones first: of a channel, one whose lease ran out comes before those that waited.
+                ids = sorted(row.event_id for row in its_rows)[: max(0, self.lanes.room_of(webhook_id))]
+                if ids:
+                    wanted.append((webhook_id, ids))
+            for start in range(0, len(wanted), WEBHOOKS_CLAIMED_FOR_AT_ONCE):
+                yield workspace_id, wanted[start : start + WEBHOOKS_CLAIMED_FOR_AT_ONCE]
+
+    async def _claim(self, workspace_id: str, wanted: list[Wanted]) -> set[str]:
+        """The webhooks for which something was claimed."""
+
+        async def claim_all(tx: Tx) -> dict[str, list[Claim]]:
+            return {id: await claim(tx, self._holder, workspace_id, id, events) for id, events in wanted}
+
+        claimed = await self._database.write(claim_all)
         now = asyncio.get_running_loop().time()
-        for each in claims:
-            self._claimed_at[each.webhook_id, each.event_id] = now
-        if claims:
-            self._start(self.lanes.add(webhook_id, claims))
+        for webhook_id, claims in claimed.items():
+            for each in claims:
+                self._claimed_at[each.webhook_id, each.event_id] = now
+            if claims:
+                self._start(self.lanes.add(webhook_id, claims))
+        return {webhook_id for webhook_id, claims in claimed.items() if claims}
 
     def _start(self, lane: Lane) -> None:
         if self._stopping.is_set():
@@ -174,10 +193,7 @@ class Worker:
 
     async def _deliver(self, claim: Claim) -> None:
         try:
-            if self._is_in_time(claim):
-                await self._run_cycle(claim)
-            else:
-                await self._give_back([claim])
+            await self._run_cycle(claim)
         except asyncio.CancelledError:
             await self._give_back([claim])
             raise
@@ -203,13 +219,19 @@ class Worker:
         began_at = loop.time()
         attempts = 0
         while True:
-            match await self._database.read(lambda tx: prepare(tx, claim)):
+            match await self._database.read(partial(prepare, claim=claim)):
                 case Ready() as ready:
-                    attempts += 1
+                    began_at = began_at if attempts else loop.time()
                 case other:
                     await self._set_aside(claim, other)
                     return
-            outcome = await self._attempt(claim, ready, attempt_limit_s(loop.time() - began_at))
+            limit_s = attempt_limit_s(loop.time() - began_at)
+            # What passed while the database was away, or this process stood still, is not the receiver's.
+            if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
+                await self._give_back([claim])
+                return
+            attempts += 1
+            outcome = await self._attempt(claim, ready, limit_s)
             lane.learn(outcome)
             self._observer.attempted(claim, ready, attempts, outcome)
             attempt = Attempt(ready.kind, self._clock(), outcome)
@@ -219,6 +241,7 @@ class Worker:
                 return
             if await self._record(TriedInVain(claim, attempt)) is Verdict.LATE:
                 return
+            claim = claim._replace(fence=claim.fence + 1)
             lane.rest(claim)
             self._start(lane)
             if await self._is_stopped_within(wait_s):
@@ -241,17 +264,16 @@ class Worker:
             return False
 
     async def _attempt(self, claim: Claim, ready: Ready, limit_s: float) -> Outcome:
-        try:
-            secret = self._seal.open(ready.secret, claim.webhook_id).decode()
-        except WrongSeal as error:
-            return Barred(0, f"it cannot be signed: {error}")
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": USER_AGENT,
-            SIGNATURE_HEADER: sign(secret, ready.body),
-            TIMESTAMP_HEADER: str(self._clock() // SECOND_US),
-        }
-        return await self._post.send(ready.url, headers, ready.body, limit_s)
+        return await send_signed(
+            self._post,
+            self._seal,
+            webhook_id=claim.webhook_id,
+            url=ready.url,
+            sealed_secret=ready.secret,
+            body=ready.body,
+            now=self._clock(),
+            limit_s=limit_s,
+        )
 
     async def _set_aside(self, claim: Claim, prepared: Prepared) -> None:
         match prepared:

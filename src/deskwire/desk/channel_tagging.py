@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deskwire.desk import audit
-from deskwire.desk.conversation import Conversation, keep, operate_on, rendered
+from deskwire.desk.conversation import Conversation, keep, operate_on
 from deskwire.desk.dictionary import CHANNEL_TAGS
 from deskwire.model.errors import DeskError
 from deskwire.model.limits import CHANNEL_TAGS as MOST_TAGS
@@ -24,12 +24,12 @@ async def add_tags(
     conversation = await operate_on(tx, workspace_id, channel_id, actor_member_id)
     named = await CHANNEL_TAGS.names_of(tx, workspace_id, tag_ids)
     requested = list(dict.fromkeys([*names, *named]))
-    new = [name for name in requested if name not in conversation.tags]
-    if new and len(conversation.tags) + len(new) > MOST_TAGS:
+    new = [name for name in requested if name not in conversation.channel.tags]
+    if new and len(conversation.channel.tags) + len(new) > MOST_TAGS:
         raise DeskError(
             "TAG_LIMIT_EXCEEDED",
             f"A conversation has at most {MOST_TAGS} tags; this one would have "
-            f"{len(conversation.tags) + len(new)}.",
+            f"{len(conversation.channel.tags) + len(new)}.",
         )
     if new:
         tags = await CHANNEL_TAGS.find_or_make(tx, workspace_id, new)
@@ -41,9 +41,10 @@ async def add_tags(
             channel_created_at=conversation.channel.created_at,
         )
         conversation.channel.tags = [*conversation.channel.tags, *new]
-        await keep(tx, conversation)
+        kept = await keep(tx, conversation)
         await note(tx, token, "conversation tag add (API)", conversation, actor_member_id, requested)
-    return rendered(conversation)
+        return kept.document
+    return conversation.document
 
 
 async def remove_tags(
@@ -53,14 +54,15 @@ async def remove_tags(
     workspace_id = token.workspace_id
     conversation = await operate_on(tx, workspace_id, channel_id, actor_member_id)
     requested = list(dict.fromkeys(names))
-    gone = [name for name in requested if name in conversation.tags]
+    gone = [name for name in requested if name in conversation.channel.tags]
     if gone:
         tags = await CHANNEL_TAGS.find(tx, workspace_id, gone)
         await CHANNEL_TAGS.unlink(tx, workspace_id, channel_id, tags.values())
         conversation.channel.tags = [name for name in conversation.channel.tags if name not in gone]
-        await keep(tx, conversation)
+        kept = await keep(tx, conversation)
         await note(tx, token, "conversation tag remove (API)", conversation, actor_member_id, requested)
-    return rendered(conversation)
+        return kept.document
+    return conversation.document
 
 
 async def note(

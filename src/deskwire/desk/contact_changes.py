@@ -1,7 +1,7 @@
 """Making and changing contacts, their tags and their consent to marketing by SMS."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from msgspec import UNSET
 from sqlalchemy import and_, bindparam, select
@@ -19,7 +19,7 @@ from deskwire.model.limits import CONTACT_TAGS as MOST_TAGS
 from deskwire.model.search import term_prefix
 from deskwire.model.tokens import Token
 from deskwire.store import kinds
-from deskwire.store.records import from_row, put, render
+from deskwire.store.records import from_row, put, render, row_of
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Statement, upsert
 from deskwire.store.tables import CONTACT_EXTERNAL_IDS, CONTACTS, SMS_CONSENTS
@@ -74,7 +74,9 @@ async def create_contact(
         phone=phone or None,
         name=name or None,
     )
-    await keep(tx, workspace_id, contact)
+    row = row_of(kinds.CONTACTS, workspace_id, contact)
+    await tx.run(kinds.CONTACTS.insert, **row)
+    await make_findable(tx, workspace_id, contact, is_new=True)
     if external_id is not None:
         held = await tx.one(
             HOLD_EXTERNAL_ID, workspace_id=workspace_id, external_id=external_id, contact_id=contact.id
@@ -86,7 +88,7 @@ async def create_contact(
                 Problem("external_id", "is taken"),
             )
     await tell(tx, workspace_id, "contact.created", contact)
-    return render(kinds.CONTACTS, contact)
+    return cast(bytes, row["document"])
 
 
 async def update_contact(tx: Tx, workspace_id: str, contact_id: str, changes: Changes) -> bytes:
@@ -100,7 +102,8 @@ async def update_contact(tx: Tx, workspace_id: str, contact_id: str, changes: Ch
         contact.name = changes.name or None
     if (contact.email, contact.phone, contact.name) != before:
         contact.updated_at = tx.now
-        await keep(tx, workspace_id, contact)
+        await put(tx, kinds.CONTACTS, workspace_id, contact)
+        await make_findable(tx, workspace_id, contact, is_new=False)
         await tell(tx, workspace_id, "contact.updated", contact)
     return render(kinds.CONTACTS, contact)
 
@@ -158,11 +161,11 @@ async def lock_contact(tx: Tx, workspace_id: str, contact_id: str) -> ContactRec
     return from_row(kinds.CONTACTS, row, tags=[str(name[0]) for name in names])
 
 
-async def keep(tx: Tx, workspace_id: str, contact: ContactRecord) -> None:
-    """Puts a contact whose name, e-mail or phone is new, so that they find it."""
-    await put(tx, kinds.CONTACTS, workspace_id, contact)
+async def make_findable(tx: Tx, workspace_id: str, contact: ContactRecord, *, is_new: bool) -> None:
+    """By its name, e-mail and phone."""
     terms = contact_terms(term_prefix(workspace_id), contact.name, contact.email, contact.phone)
-    await tx.index(Subject.CONTACTS, workspace_id, [Entry(contact.id, contact.created_at, terms)])
+    entry = Entry(contact.id, contact.created_at, terms, is_new)
+    await tx.index(Subject.CONTACTS, workspace_id, [entry])
 
 
 async def tell(tx: Tx, workspace_id: str, kind: EventKind, contact: ContactRecord) -> None:

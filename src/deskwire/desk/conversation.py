@@ -2,40 +2,30 @@
 
 from typing import NamedTuple, cast
 
+import msgspec
 from sqlalchemy import and_, bindparam, select, update
 
 from deskwire.desk.acting import find_actor
-from deskwire.desk.outbox import emit
-from deskwire.model.channels import ChannelRecord, show_channel
+from deskwire.desk.outbox import InChannel, emit
+from deskwire.model.channels import ChannelRecord
 from deskwire.model.errors import not_found
 from deskwire.model.events import ChannelEventData, EventKind
-from deskwire.model.people import Member, show_member
 from deskwire.store import kinds
-from deskwire.store.records import from_row, load, render, row_of
+from deskwire.store.records import find_document, from_row, row_of
 from deskwire.store.statement import Statement
-from deskwire.store.tables import CHANNEL_TAG_LINKS, CHANNEL_TAGS, CHANNELS
+from deskwire.store.tables import CHANNELS
 from deskwire.store.transaction import Tx
 
 MINE = and_(CHANNELS.c.workspace_id == bindparam("workspace_id"), CHANNELS.c.id == bindparam("channel_id"))
 LOCK = Statement(
-    select(*(CHANNELS.c[name] for name in kinds.CHANNELS.columns), CHANNELS.c.version, CHANNELS.c.last_seq)
+    select(
+        *(CHANNELS.c[name] for name in kinds.CHANNELS.columns),
+        CHANNELS.c.version,
+        CHANNELS.c.last_seq,
+        CHANNELS.c.document,
+    )
     .where(MINE, CHANNELS.c.visible)
     .with_for_update()
-)
-TAGS = Statement(
-    select(CHANNEL_TAGS.c.id, CHANNEL_TAGS.c.name)
-    .join(
-        CHANNEL_TAG_LINKS,
-        and_(
-            CHANNEL_TAG_LINKS.c.workspace_id == CHANNEL_TAGS.c.workspace_id,
-            CHANNEL_TAG_LINKS.c.tag_id == CHANNEL_TAGS.c.id,
-        ),
-    )
-    .where(
-        CHANNEL_TAG_LINKS.c.workspace_id == bindparam("workspace_id"),
-        CHANNEL_TAG_LINKS.c.channel_id == bindparam("channel_id"),
-    )
-    .order_by(CHANNEL_TAG_LINKS.c.position)
 )
 # What no index holds, so that none is written for it.
 CHANGED = (
@@ -54,66 +44,73 @@ PUT_BACK = Statement(update(CHANNELS).where(MINE).values({name: bindparam(name) 
 
 
 class Conversation(NamedTuple):
-    """A channel with its version, the number of its last message, and its tags by name."""
+    """A channel with its version, the number of its last message, and its document, all as they are kept."""
 
     workspace_id: str
     channel: ChannelRecord
     version: int
     last_seq: int
-    tags: dict[str, str]
+    document: bytes
+
+
+class Kept(NamedTuple):
+    """What a channel is after a change."""
+
+    version: int
+    document: bytes
+
+
+class Tagged(msgspec.Struct):
+    """What of a channel's document only other tables keep."""
+
+    tags: list[str]
+
+
+TAGGED = msgspec.json.Decoder(Tagged)
 
 
 async def lock_conversation(tx: Tx, workspace_id: str, channel_id: str) -> Conversation:
     row = await tx.one(LOCK, workspace_id=workspace_id, channel_id=channel_id)
     if row is None:
         raise not_found("channel")
-    *columns, version, last_seq = row
-    tags = {
-        str(name): str(id)
-        for id, name in await tx.all(TAGS, workspace_id=workspace_id, channel_id=channel_id)
-    }
-    channel = from_row(kinds.CHANNELS, tuple(columns), tags=list(tags))
-    return Conversation(workspace_id, channel, cast(int, version), cast(int, last_seq), tags)
+    *columns, version, last_seq, document = row
+    assert isinstance(document, bytes)
+    # The document is of the moment of the lock; a second statement would be one more round trip.
+    channel = from_row(kinds.CHANNELS, tuple(columns), tags=TAGGED.decode(document).tags)
+    return Conversation(workspace_id, channel, cast(int, version), cast(int, last_seq), document)
 
 
-async def keep(tx: Tx, conversation: Conversation) -> int:
-    """Puts the changed channel back; answers its new version."""
+async def keep(tx: Tx, conversation: Conversation) -> Kept:
+    """Puts the changed channel back, as its next version."""
     conversation.channel.updated_at = tx.now
-    version = conversation.version + 1
-    await put_back(tx, conversation, version, conversation.last_seq)
-    return version
+    return await put_back(tx, conversation, conversation.version + 1, conversation.last_seq)
 
 
-async def put_back(tx: Tx, conversation: Conversation, version: int, last_seq: int) -> None:
+async def put_back(tx: Tx, conversation: Conversation, version: int, last_seq: int) -> Kept:
     row = row_of(
         kinds.CHANNELS, conversation.workspace_id, conversation.channel, version=version, last_seq=last_seq
     )
     await tx.run(PUT_BACK, channel_id=conversation.channel.id, **row)
+    return Kept(version, cast(bytes, row["document"]))
 
 
-async def tell(
-    tx: Tx, conversation: Conversation, kind: EventKind, version: int, actor_member_id: str
-) -> None:
+async def tell(tx: Tx, conversation: Conversation, kind: EventKind, kept: Kept, actor_member_id: str) -> None:
     await emit(
         tx,
         conversation.workspace_id,
         kind,
         conversation.channel.id,
-        ChannelEventData(version=version, actor_member_id=actor_member_id),
-        channel=show_channel(conversation.channel),
-        assigned_member=await assigned_member(tx, conversation.workspace_id, conversation.channel),
+        ChannelEventData(version=kept.version, actor_member_id=actor_member_id),
+        await in_channel(tx, conversation, kept),
     )
 
 
-async def assigned_member(tx: Tx, workspace_id: str, channel: ChannelRecord) -> Member | None:
-    if channel.assigned_member_id is None:
-        return None
-    member = await load(tx, kinds.MEMBERS, workspace_id, channel.assigned_member_id)
-    return show_member(member) if member is not None and member.active else None
-
-
-def rendered(conversation: Conversation) -> bytes:
-    return render(kinds.CHANNELS, conversation.channel)
+async def in_channel(tx: Tx, conversation: Conversation, kept: Kept) -> InChannel:
+    channel = conversation.channel
+    member = None
+    if channel.assigned_member_id is not None:
+        member = await find_document(tx, kinds.MEMBERS, conversation.workspace_id, channel.assigned_member_id)
+    return InChannel(channel.id, kept.document, member)
 
 
 async def act_on(tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str) -> Conversation:

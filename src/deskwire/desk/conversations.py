@@ -5,7 +5,7 @@ from typing import cast
 from sqlalchemy import and_, bindparam, select
 
 from deskwire.desk.acting import find_assignee
-from deskwire.desk.conversation import act_on, keep, operate_on, rendered, tell
+from deskwire.desk.conversation import act_on, keep, operate_on, tell
 from deskwire.model.errors import not_found
 from deskwire.store.statement import Row, Statement, upsert
 from deskwire.store.tables import MESSAGES, READ_POSITIONS
@@ -40,26 +40,26 @@ async def close(tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str
     conversation = await act_on(tx, workspace_id, channel_id, actor_member_id)
     channel = conversation.channel
     if channel.status == "closed":
-        return rendered(conversation)
+        return conversation.document
     was_assigned = channel.assigned_type is not None or channel.assigned_member_id is not None
     channel.status, channel.snoozed_until = "closed", None
     channel.assigned_member_id, channel.assigned_type = None, None
-    version = await keep(tx, conversation)
-    await tell(tx, conversation, "channel.closed", version, actor_member_id)
+    kept = await keep(tx, conversation)
+    await tell(tx, conversation, "channel.closed", kept, actor_member_id)
     if was_assigned:
-        await tell(tx, conversation, "channel.assigned", version, actor_member_id)
-    return rendered(conversation)
+        await tell(tx, conversation, "channel.assigned", kept, actor_member_id)
+    return kept.document
 
 
 async def reopen(tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str) -> bytes:
     conversation = await act_on(tx, workspace_id, channel_id, actor_member_id)
     channel = conversation.channel
     if channel.status == "open":
-        return rendered(conversation)
+        return conversation.document
     channel.status, channel.snoozed_until = "open", None
-    version = await keep(tx, conversation)
-    await tell(tx, conversation, "channel.reopened", version, actor_member_id)
-    return rendered(conversation)
+    kept = await keep(tx, conversation)
+    await tell(tx, conversation, "channel.reopened", kept, actor_member_id)
+    return kept.document
 
 
 async def assign(
@@ -72,12 +72,12 @@ async def assign(
         await find_assignee(tx, workspace_id, member_id)
     wanted = (member_id, None if member_id is None else "human")
     if (channel.assigned_member_id, channel.assigned_type) == wanted:
-        return rendered(conversation)
+        return conversation.document
     channel.assigned_member_id = member_id
     channel.assigned_type = None if member_id is None else "human"
-    version = await keep(tx, conversation)
-    await tell(tx, conversation, "channel.assigned", version, actor_member_id)
-    return rendered(conversation)
+    kept = await keep(tx, conversation)
+    await tell(tx, conversation, "channel.assigned", kept, actor_member_id)
+    return kept.document
 
 
 async def mark_read(

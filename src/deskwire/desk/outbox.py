@@ -1,13 +1,13 @@
 """Events, written in the transaction of the change that caused them, each with what it has to be sent to."""
 
-from msgspec import UNSET, UnsetType
+from typing import NamedTuple
+
+from msgspec import UNSET, Raw
 from sqlalchemy import BigInteger, bindparam, case, insert, literal, select
 
 from deskwire.desk.identity import new_id
-from deskwire.model.channels import Channel
 from deskwire.model.deliveries import horizon
 from deskwire.model.events import EventBody, EventData, EventKind, encode_body
-from deskwire.model.people import Member
 from deskwire.model.webhooks import KIND_BITS
 from deskwire.store.statement import Statement
 from deskwire.store.tables import DELIVERIES, EVENTS, WEBHOOKS, IdType
@@ -43,23 +43,29 @@ FAN_OUT = Statement(
 )
 
 
+class InChannel(NamedTuple):
+    """The channel that an event is of, and the member it is assigned to, as the API shows them."""
+
+    id: str
+    document: bytes
+    assigned_member: bytes | None
+
+
 async def emit(
     tx: Tx,
     workspace_id: str,
     kind: EventKind,
     subject_id: str,
     data: EventData,
-    *,
-    channel: Channel | UnsetType = UNSET,
-    assigned_member: Member | None = None,
+    channel: InChannel | None = None,
 ) -> None:
     body = EventBody(
         kind=kind,
         workspace_id=workspace_id,
         timestamp=tx.now,
         data=data,
-        channel=channel,
-        assigned_member=assigned_member,
+        channel=UNSET if channel is None else Raw(channel.document),
+        assigned_member=Raw(channel.assigned_member) if channel and channel.assigned_member else None,
     )
     id = new_id()
     await tx.run(
@@ -72,11 +78,12 @@ async def emit(
         body=encode_body(body),
         cause=tx.cause,
     )
+    tx.count_event()
     to_send = await tx.one(
         FAN_OUT,
         workspace_id=workspace_id,
         event_id=id,
-        order_key=subject_id if channel is UNSET else channel.id,
+        order_key=subject_id if channel is None else channel.id,
         accepted_at=tx.now,
         given_up_at=horizon(tx.now),
         bit=KIND_BITS[kind],

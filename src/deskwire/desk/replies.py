@@ -5,10 +5,9 @@ from typing import NamedTuple, cast
 from sqlalchemy import bindparam, insert, select
 
 from deskwire.desk.acting import find_actor
-from deskwire.desk.conversation import Conversation, assigned_member, lock_conversation, put_back
+from deskwire.desk.conversation import Conversation, Kept, in_channel, lock_conversation, put_back
 from deskwire.desk.identity import new_id
 from deskwire.desk.outbox import emit
-from deskwire.model.channels import show_channel
 from deskwire.model.events import MessageEventData
 from deskwire.model.messages import MessageRecord
 from deskwire.model.search import message_terms
@@ -64,10 +63,10 @@ async def send_reply(tx: Tx, token: Token, channel_id: str, reply: Reply) -> Sen
     seq = conversation.last_seq + 1
     row = row_of(kinds.MESSAGES, workspace_id, message, seq=seq, client_request_id=reply.client_request_id)
     await tx.run(INSERT, **row)
-    entry = Entry(message.id, message.created_at, message_terms(workspace_id, message))
+    entry = Entry(message.id, message.created_at, message_terms(workspace_id, message), is_new=True)
     await tx.index(Subject.MESSAGES, workspace_id, [entry])
-    await count(tx, conversation, message, seq)
-    await tell(tx, conversation, message, seq)
+    kept = await count(tx, conversation, message, seq)
+    await tell(tx, conversation, kept, message, seq)
     return Sent(cast(bytes, row["document"]), deduplicated=False)
 
 
@@ -88,14 +87,14 @@ async def message_of(tx: Tx, token: Token, channel_id: str, reply: Reply) -> Mes
     return message
 
 
-async def count(tx: Tx, conversation: Conversation, message: MessageRecord, seq: int) -> None:
+async def count(tx: Tx, conversation: Conversation, message: MessageRecord, seq: int) -> Kept:
     channel = conversation.channel
     channel.message_count += 1
     channel.last_message_at = max(channel.last_message_at or message.created_at, message.created_at)
-    await put_back(tx, conversation, conversation.version, seq)
+    return await put_back(tx, conversation, conversation.version, seq)
 
 
-async def tell(tx: Tx, conversation: Conversation, message: MessageRecord, seq: int) -> None:
+async def tell(tx: Tx, conversation: Conversation, kept: Kept, message: MessageRecord, seq: int) -> None:
     await emit(
         tx,
         conversation.workspace_id,
@@ -112,6 +111,5 @@ async def tell(tx: Tx, conversation: Conversation, message: MessageRecord, seq: 
             content_type=message.content_type,
             content=message.content,
         ),
-        channel=show_channel(conversation.channel),
-        assigned_member=await assigned_member(tx, conversation.workspace_id, conversation.channel),
+        await in_channel(tx, conversation, kept),
     )

@@ -1,27 +1,16 @@
 """What outbound webhooks tell of a change: the kinds of event, and the body of each."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from deskwire.model.channels import Channel
 from deskwire.model.contacts import Contact
 from deskwire.model.messages import AttachmentReference
 from deskwire.model.moments import Moment, encode_moment
-from deskwire.model.people import Member
 from deskwire.model.shapes import Id
 from deskwire.model.vocabulary import ContentType, SenderType
-
-EventKind = Literal[
-    "message.created",
-    "channel.created",
-    "channel.assigned",
-    "channel.closed",
-    "channel.reopened",
-    "contact.created",
-    "contact.updated",
-]
+from deskwire.model.vocabulary import EventKind as EventKind
 
 
 class MessageEventData(msgspec.Struct, kw_only=True):
@@ -53,14 +42,17 @@ EventData = MessageEventData | ChannelEventData | ContactEventData
 
 
 class EventBody(msgspec.Struct, kw_only=True):
-    """The body of a delivery; what its timestamp says never changes."""
+    """The body of a delivery; what its timestamp says never changes.
+
+    The channel and its member are documents, the bytes that the API answers for them.
+    """
 
     kind: EventKind
     workspace_id: Id
     timestamp: Moment
     data: EventData
-    channel: Channel | UnsetType = UNSET
-    assigned_member: Member | None = None
+    channel: msgspec.Raw | UnsetType = UNSET
+    assigned_member: msgspec.Raw | None = None
 
 
 ENCODER = msgspec.json.Encoder(enc_hook=encode_moment)

@@ -94,6 +94,9 @@ ACCESS_LOG_MAX_WAITING_BYTES = 4 * 1024 * 1024
 METRICS_REFRESH_S = 1.0
 
 MAX_BODY_BYTES = 1024 * 1024
+# Larger ones share a process's memory; small ones fit into it from as many requests as may be at work.
+SMALL_BODY_BYTES = 32 * 1024
+LARGE_BODIES_AT_ONCE_BYTES = 48 * 1024 * 1024
 REPLY_CHARACTERS = 2_000
 CLIENT_REQUEST_ID_CHARACTERS = 128
 CHANNEL_TAGS = 20
@@ -127,6 +130,10 @@ NOTICE_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 EVENT_LIFETIME_US = 25 * 60 * 60 * 1_000_000
 # So many expired rows go in one transaction: few enough that nobody waits for it.
 TRIMMED_AT_ONCE = 500
+TRIM_FIRST_S = 60.0
+TRIM_EVERY_S = 60 * 60.0
+# From one step to the next, so that others write in between.
+TRIM_PAUSE_S = 0.05
 # When a URL is registered, a name that takes longer counts as one that does not resolve.
 REGISTRATION_LOOKUP_S = 3.0
 DELIVERY_ERROR_CHARACTERS = 500
@@ -163,6 +170,8 @@ REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)
 REQUEUE_JITTER = 0.1
 DELIVERY_HORIZON_US = 24 * 60 * 60 * 1_000_000
 DUPLICATE_WINDOW_US = 10 * 60 * 1_000_000
+# So many are queued again in one transaction.
+REDELIVERED_AT_ONCE = 1_000
 NOTICE_PAUSE_US = 24 * 60 * 60 * 1_000_000
 
 # Longer than a cycle and what recording it takes; a dead worker's deliveries wait so long for another one.
@@ -185,6 +194,8 @@ LANE_CLAIMS_PER_WINDOW = 4
 # Of one webhook, how many may rest between the attempts of their cycles.
 LANE_RESTING_MOST = 64
 LANES_REMEMBERED = 10_000
+# In one transaction, so that hundreds of webhooks take few, and none keeps others waiting.
+WEBHOOKS_CLAIMED_FOR_AT_ONCE = 25
 # Each delivery under way holds an open file, beside those of the requests.
 OPEN_FILES = 16_384
 # A worker that has not looked for so long is taken not to run.
@@ -192,7 +203,8 @@ DELIVERY_STALLED_S = 30.0
 # A clock that went back by more than this is taken to have been set.
 CLOCK_STEP_S = 5.0
 # Transactions of deliveries under way at once, so that requests find a connection too.
-DELIVERY_TRANSACTIONS_AT_ONCE = 6
+DELIVERY_WRITES_AT_ONCE = 4
+DELIVERY_READS_AT_ONCE = 3
 DELIVERY_BACK_OFF_FIRST_S = 0.1
 DELIVERY_BACK_OFF_MAX_S = 5.0
 
@@ -201,4 +213,8 @@ MAIL_HORIZON_US = 24 * 60 * 60 * 1_000_000
 MAIL_LEASE_US = 5 * 60 * 1_000_000
 MAIL_POLL_S = 2.0
 MAILS_AT_ONCE = 20
+# For each answer of the mail server, and for a mail in all.
+MAIL_ANSWER_TIMEOUT_S = 10.0
 MAIL_TIMEOUT_S = 30.0
+# A mail under way when the process is to stop may end within this time.
+MAIL_GRACE_S = 5.0

@@ -4,14 +4,34 @@ from collections.abc import Mapping
 from typing import Literal, get_args, get_type_hints
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from deskwire.model.channels import Channel
-from deskwire.model.events import ChannelEventData, ContactEventData, EventBody, MessageEventData
-from deskwire.model.moments import decode_moment
+from deskwire.model.events import (
+    ENCODER,
+    ChannelEventData,
+    ContactEventData,
+    EventData,
+    EventKind,
+    MessageEventData,
+)
+from deskwire.model.moments import Moment, decode_moment
+from deskwire.model.people import Member
+from deskwire.model.shapes import Id
 
 
-class MessageEvent(EventBody, kw_only=True):
+class ReceivedEvent(msgspec.Struct, kw_only=True):
+    """What every body has, in the order in which it is sent."""
+
+    kind: EventKind
+    workspace_id: Id
+    timestamp: Moment
+    data: EventData
+    channel: Channel | UnsetType = UNSET
+    assigned_member: Member | None = None
+
+
+class MessageEvent(ReceivedEvent, kw_only=True):
     kind: Literal["message.created"]
     data: MessageEventData
     channel: Channel
@@ -20,19 +40,19 @@ class MessageEvent(EventBody, kw_only=True):
 ChannelEventKind = Literal["channel.created", "channel.assigned", "channel.closed", "channel.reopened"]
 
 
-class ChannelEvent(EventBody, kw_only=True):
+class ChannelEvent(ReceivedEvent, kw_only=True):
     kind: ChannelEventKind
     data: ChannelEventData
     channel: Channel
 
 
-class ContactEvent(EventBody, kw_only=True):
+class ContactEvent(ReceivedEvent, kw_only=True):
     kind: Literal["contact.created", "contact.updated"]
     data: ContactEventData
 
 
 EVENTS = (MessageEvent, ChannelEvent, ContactEvent)
-EVENT_OF: Mapping[str, type[EventBody]] = {
+EVENT_OF: Mapping[str, type[ReceivedEvent]] = {
     kind: event for event in EVENTS for kind in get_args(get_type_hints(event)["kind"])
 }
 
@@ -41,7 +61,11 @@ class _Kind(msgspec.Struct):
     kind: str
 
 
-def read_event(body: bytes | Raw) -> EventBody:
+def write_event(event: ReceivedEvent) -> bytes:
+    return ENCODER.encode(event)
+
+
+def read_event(body: bytes | Raw) -> ReceivedEvent:
     """ValueError says why a body is no event."""
     try:
         kind = msgspec.json.decode(body, type=_Kind).kind

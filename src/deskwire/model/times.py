@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 
 
+# One operation shows the same moment several times, and all that run together share their now.
+@lru_cache(maxsize=512)
 def format_time(us: int) -> str:
     """RFC 3339 in UTC, always with microseconds and `Z`."""
     minutes, rest = divmod(us, _MINUTE_US)

@@ -52,6 +52,15 @@ IntegrationStatus = Literal["active", "inactive", "error", "pending", "awaiting_
 CallDirection = Literal["inbound", "outbound", "widget_inbound"]
 CallStatus = Literal["ringing", "in_progress", "completed", "missed", "failed", "dropped"]
 TagMatch = Literal["any", "all"]
+EventKind = Literal[
+    "message.created",
+    "channel.created",
+    "channel.assigned",
+    "channel.closed",
+    "channel.reopened",
+    "contact.created",
+    "contact.updated",
+]
 
 PROVIDERS_WITHOUT_INBOUND_PATH = frozenset({"web", "email"})
 RUNNING_CALLS = frozenset({"ringing", "in_progress"})

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from deskwire.model.events import encode_body
-from deskwire.model.received_events import read_event
+from deskwire.model.received_events import read_event, write_event
 
 
 class Change(NamedTuple):
@@ -63,7 +62,7 @@ def as_signed(body: bytes) -> Iterator[tuple[Change, bytes]]:
     with suppress(ValueError, RecursionError):
         compact = msgspec.json.encode(msgspec.json.decode(body))
         yield rewritten(body, compact), compact
-        signed = encode_body(read_event(body))
+        signed = write_event(read_event(body))
         yield rewritten(body, signed), signed
 
 

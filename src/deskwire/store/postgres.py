@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeVar, cast
 
 import asyncpg
@@ -17,7 +17,7 @@ from deskwire.store import postgres_search
 from deskwire.store.clock import Clock
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Row, Statement, Value
-from deskwire.store.transaction import Bell, Tx
+from deskwire.store.transaction import Bell, Tally, Tx
 
 T = TypeVar("T")
 
@@ -76,6 +76,11 @@ class PlainConnection(asyncpg.Connection):
     def get_reset_query(self) -> str:
         return ""
 
+    async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - it is asyncpg's
+        """The pool closes what it no longer trusts in a task that nobody awaits."""
+        with suppress(OSError):
+            await super().close(timeout=timeout)
+
 
 class PostgresTx:
     def __init__(self, connection: asyncpg.Connection, now: Moment, cause: str | None = None) -> None:
@@ -83,6 +88,7 @@ class PostgresTx:
         self.now = now
         self.cause = cause
         self.rings = False
+        self.events = 0
 
     async def one(self, statement: Statement, **values: Value) -> Row | None:
         text = statement.postgres
@@ -107,6 +113,9 @@ class PostgresTx:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
         return bool(await self._connection.fetchval("SELECT pg_try_advisory_xact_lock($1)", number))
 
+    def count_event(self) -> None:
+        self.events += 1
+
     def ring(self) -> None:
         self.rings = True
 
@@ -126,6 +135,7 @@ class PostgresStore:
     def __init__(self, pool: asyncpg.Pool, clock: Clock) -> None:
         self.pool = pool
         self.bell = Bell()
+        self.tally = Tally()
         self._clock = clock
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
@@ -147,6 +157,7 @@ class PostgresStore:
                     has_begun = True
                     tx = PostgresTx(connection, self._clock(), cause)
                     outcome = await operation(tx)
+                self.tally.add(tx.events)
                 if tx.rings:
                     self.bell.ring()
                 return outcome

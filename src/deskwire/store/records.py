@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from deskwire.model.cursors import Position
 from deskwire.model.moments import Moment, encode_moment
@@ -38,7 +39,8 @@ def row_of(
     kind: Kind[R], workspace_id: str, record: R, *, shown: R | None = None, **beside: Value
 ) -> dict[str, Value]:
     """The row of a record; `shown` is the record as the API may see it, where that is not the same."""
-    row: dict[str, Value] = {name: getattr(record, name) for name in kind.columns}
+    # More than the columns; a statement takes what it names.
+    row: dict[str, Value] = asdict(record)
     row["workspace_id"] = workspace_id
     row["updated_at"] = record.updated_at if record.updated_at is not None else record.created_at
     row["visible"] = record.visible()

@@ -12,8 +12,9 @@ class Subject(Enum):
 
 
 class Entry(NamedTuple):
-    """A thing and the terms that find it; without terms nothing finds it."""
+    """A thing and the terms that find it; without terms nothing finds it. What is new was never indexed."""
 
     id: str
     created_at: int
     terms: list[str]
+    is_new: bool = False

@@ -33,7 +33,7 @@ from deskwire.store.sqlite_file import (
 )
 from deskwire.store.sqlite_groups import Figures, Groups
 from deskwire.store.sqlite_transaction import SqliteTx, perform
-from deskwire.store.transaction import Bell, Tx
+from deskwire.store.transaction import Bell, Tally, Tx
 
 T = TypeVar("T")
 
@@ -75,6 +75,10 @@ class SqliteStore:
     @property
     def bell(self) -> Bell:
         return self._groups.bell
+
+    @property
+    def tally(self) -> Tally:
+        return self._groups.tally
 
     @property
     def waiting(self) -> int:

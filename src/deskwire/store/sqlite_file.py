@@ -13,6 +13,8 @@ from deskwire.model.errors import Unavailable
 from deskwire.store.schema import sqlite_version, what_to_do
 
 CACHE_KIB = 16 * 1024
+# Each write touches pages all over the indexes, and what is not found here is read again.
+WRITER_CACHE_KIB = 32 * 1024
 # A large import makes the write-ahead log as large; it is cut to this when it is begun anew.
 KEPT_WAL_BYTES = 64 * 1024 * 1024
 
@@ -71,6 +73,7 @@ def open_writer(path: Path, wait_s: float) -> apsw.Connection:
         connection.pragma("synchronous", "full")
         connection.pragma("foreign_keys", True)
         connection.pragma("journal_size_limit", KEPT_WAL_BYTES)
+        connection.pragma("cache_size", -WRITER_CACHE_KIB)
         check_schema(path, connection)
     return connection
 

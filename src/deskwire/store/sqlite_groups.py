@@ -1,7 +1,11 @@
 """Writes on SQLite, committed in groups: one flush of the disk for all that came during the last one.
 
-What arrives while a commit is under way waits, then runs, operation after operation, each in a savepoint,
-inside one transaction; only the COMMIT goes to a thread, then every caller is answered.
+What arrives while a commit is under way waits, then runs, operation after operation, inside one transaction;
+only the COMMIT goes to a thread, then every caller is answered. Between operations the loop has its turn, so
+that reads need not wait, and what it brings joins the group: those who were answered a moment ago ask again
+at once, and would otherwise be a group of their own, that waits while this one is committed. Savepoints cost
+more than most statements, so operations have none, until one fails that has written something: then the
+group is taken back and runs anew, each operation in a savepoint of its own.
 """
 
 import asyncio
@@ -14,17 +18,24 @@ from typing import Any, Generic, TypeVar
 
 import apsw
 
+from deskwire.model.moments import Moment
 from deskwire.store.clock import Clock
 from deskwire.store.sqlite_file import AWAY
 from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
-from deskwire.store.transaction import Bell, Tx
+from deskwire.store.transaction import Bell, Tally, Tx
 
 T = TypeVar("T")
 
 GROUP_OPERATIONS = 256
-# Reads wait while operations run, so a group of long ones ends early.
-GROUP_S = 0.02
+# Other processes cannot write meanwhile.
+GROUP_S = 0.01
+# Operations run for so long before the loop has its turn.
+TURN_S = 0.0005
+# A request needs two turns to come from its connection to the queue.
+IDLE_TURNS = 2
+# After a group that had to run twice; failures seldom come alone.
+GROUPS_APART = 64
 LOCK_RETRY_S = 0.001
 
 
@@ -61,11 +72,13 @@ class Groups:
         self.connection = connection
         self.figures = Figures()
         self.bell = Bell()
+        self.tally = Tally()
         self._clock = clock
         self._lock_wait_s = lock_wait_s
         self._has_committed = has_committed
         self._put_in_words = put_in_words
         self._queue: deque[Waiting[Any]] = deque()
+        self._groups_apart = 0
         self._draining: asyncio.Task[None] | None = None
         self._committer = ThreadPoolExecutor(1, "commit")
 
@@ -107,7 +120,15 @@ class Groups:
         later = Later()
         try:
             await self._begin()
-            self._run(group, later)
+            # One that is alone may be long, and is not run twice.
+            apart = self._groups_apart > 0 or len(self._queue) == 1
+            self._groups_apart = max(0, self._groups_apart - 1)
+            if not await self._run(group, later, apart=apart):
+                later = self._take_back(group)
+                self._groups_apart = GROUPS_APART
+                await self._begin()
+                await self._run(group, later, apart=True)
+            later.write(self.connection)
             await self._commit()
         except BaseException as error:
             # Whoever waits is told, whatever it is, and meets it there.
@@ -121,6 +142,7 @@ class Groups:
             self.figures.groups += 1
             self.figures.operations += len(group)
             answer(group)
+            self.tally.add(later.events)
             if later.rings:
                 self.bell.ring()
 
@@ -136,26 +158,63 @@ class Groups:
                     raise
                 await asyncio.sleep(LOCK_RETRY_S)
 
-    def _run(self, group: list[Waiting[Any]], later: Later) -> None:
-        now = self._clock()
+    async def _run(self, group: list[Waiting[Any]], later: Later, *, apart: bool) -> bool:
+        """False when one failed whose writes cannot be told from the others'."""
         end_at = time.monotonic() + GROUP_S
-        while self._queue and len(group) < GROUP_OPERATIONS and (not group or time.monotonic() < end_at):
+        idle_turns = 0
+        while idle_turns < IDLE_TURNS:
+            idle_turns = 0 if self._queue else idle_turns + 1
+            if not self._run_for_a_turn(group, later, end_at, apart=apart):
+                return False
+            if len(group) >= GROUP_OPERATIONS or time.monotonic() > end_at:
+                break
+            await asyncio.sleep(0)
+        return True
+
+    def _run_for_a_turn(self, group: list[Waiting[Any]], later: Later, end_at: float, *, apart: bool) -> bool:
+        now = self._clock()
+        end_at = min(end_at, time.monotonic() + TURN_S)
+        while self._queue and len(group) < GROUP_OPERATIONS:
             waiting = self._queue.popleft()
             if waiting.answer.done():
                 continue
             group.append(waiting)
-            mark = later.mark()
-            self.connection.execute("SAVEPOINT operation")
-            try:
-                waiting.outcome = perform(self.connection, waiting.operation, now, later, waiting.cause)
-            except AWAY:
-                raise
-            except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
-                waiting.failure = failure
-                self.connection.execute("ROLLBACK TO operation")
-                later.forget(mark)
-            self.connection.execute("RELEASE operation")
-        later.write(self.connection)
+            if apart:
+                self._run_apart(waiting, now, later)
+            elif not self._run_among(waiting, now, later):
+                return False
+            if time.monotonic() > end_at:
+                break
+        return True
+
+    def _run_apart(self, waiting: Waiting[Any], now: Moment, later: Later) -> None:
+        mark = later.mark()
+        self.connection.execute("SAVEPOINT operation")
+        self._perform(waiting, now, later)
+        if waiting.failure is not None:
+            self.connection.execute("ROLLBACK TO operation")
+            later.forget(mark)
+        self.connection.execute("RELEASE operation")
+
+    def _run_among(self, waiting: Waiting[Any], now: Moment, later: Later) -> bool:
+        mark, changes = later.mark(), self.connection.total_changes()
+        self._perform(waiting, now, later)
+        return waiting.failure is None or (later.mark(), self.connection.total_changes()) == (mark, changes)
+
+    def _perform(self, waiting: Waiting[Any], now: Moment, later: Later) -> None:
+        waiting.outcome = waiting.failure = None
+        try:
+            waiting.outcome = perform(self.connection, waiting.operation, now, later, waiting.cause)
+        except AWAY:
+            raise
+        except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
+            waiting.failure = failure
+
+    def _take_back(self, group: list[Waiting[Any]]) -> Later:
+        self.connection.execute("ROLLBACK")
+        self._queue.extendleft(reversed(group))
+        group.clear()
+        return Later()
 
     async def _commit(self) -> None:
         commit = asyncio.get_running_loop().run_in_executor(self._committer, self._commit_in_thread)

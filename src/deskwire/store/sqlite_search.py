@@ -24,7 +24,8 @@ MERGED_PAGES = 1_000
 def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
     """Each table is written in one go: whenever FTS5 is left for another, it writes down what it gathered."""
     table = subject.value
-    numbers = row_numbers(connection, table, workspace_id, [entry.id for entry in entries])
+    known = [entry.id for entry in entries if not entry.is_new]
+    numbers = row_numbers(connection, table, workspace_id, known) if known else {}
     if numbers:
         connection.executemany(
             f"DELETE FROM {table}_terms WHERE rowid = ?", [(number,) for number in numbers.values()]
@@ -58,6 +59,8 @@ class Later:
         self._entries: list[tuple[Subject, str, Entry]] = []
         # Whether one of them has something to deliver.
         self.rings = False
+        # How many were accepted by those that succeeded.
+        self.events = 0
 
     def add(self, subject: Subject, workspace_id: str, entries: Sequence[Entry]) -> None:
         self._entries += [(subject, workspace_id, entry) for entry in entries]

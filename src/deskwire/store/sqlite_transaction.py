@@ -34,6 +34,7 @@ class SqliteTx:
         self.now = now
         self._later = later
         self.cause = cause
+        self.events = 0
 
     async def one(self, statement: Statement, **values: Value) -> Row | None:
         text = statement.sqlite
@@ -56,6 +57,9 @@ class SqliteTx:
     async def try_lock(self, name: str) -> bool:
         """Operations run one after another, so nobody else can be at it."""
         return True
+
+    def count_event(self) -> None:
+        self.events += 1
 
     def ring(self) -> None:
         if self._later is not None:
@@ -90,12 +94,16 @@ def perform(
     cause: str | None = None,
 ) -> T:
     try:
-        return run_through(operation(SqliteTx(connection, now, later, cause)))
+        tx = SqliteTx(connection, now, later, cause)
+        outcome = run_through(operation(tx))
     except apsw.SQLError as error:
         # A statement of ours is refused: perhaps another database was written over this one.
         if has_schema(connection):
             raise
         raise NotOurs("it is no longer a database of Deskwire") from error
+    if later is not None:
+        later.events += tx.events
+    return outcome
 
 
 def run_through(awaitable: Awaitable[T]) -> T:

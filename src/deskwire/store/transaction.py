@@ -36,6 +36,10 @@ class Tx(Protocol):
         """Takes what has this name until the transaction ends; False, at once, where another one has it."""
         ...
 
+    def count_event(self) -> None:
+        """Counts one more event in the store's tally once this is committed."""
+        ...
+
     def ring(self) -> None:
         """Rings the store's bell once this is committed: there is something to deliver."""
         ...
@@ -71,9 +75,19 @@ class Bell:
         self._rung.clear()
 
 
+class Tally:
+    """Where a store tells how many events were accepted with a commit; whoever counts them sets `add`."""
+
+    def __init__(self) -> None:
+        self.add: Callable[[int], None] = lambda _: None
+
+
 class Store(Protocol):
     @property
     def bell(self) -> Bell: ...
+
+    @property
+    def tally(self) -> Tally: ...
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Each statement sees what is committed when it runs; what must see one moment takes a snapshot."""

@@ -1,9 +1,15 @@
-"""One line for each request, made cheap: formatted by hand, gathered, and written by a thread of its own."""
+"""One line for each request, and for each delivery that arrived.
+
+Made cheap: formatted by hand, gathered, and written by a thread of its own.
+"""
 
 import os
 import threading
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
+
+import msgspec
 
 from deskwire.model import limits
 from deskwire.wiring.logs import LogFormat
@@ -14,6 +20,7 @@ class AccessLog:
 
     def __init__(self, format: LogFormat, file: int = 2) -> None:
         self._line = _text_line if format == "text" else _json_line
+        self._format = format
         self._file = file
         self._waiting: list[str] = []
         self._waiting_bytes = 0
@@ -38,13 +45,8 @@ class AccessLog:
         token_prefix: str | None = None,
     ) -> None:
         """`route` is a template and never holds a query; every text is one that needs no escaping."""
-        now_s = time.time()
-        second = int(now_s)
-        if second != self._second:
-            self._second = second
-            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
         line = self._line(
-            f"{self._second_text}.{(now_s - second) * 1000:03.0f}Z",
+            self._now(),
             request_id,
             method,
             route,
@@ -53,6 +55,34 @@ class AccessLog:
             workspace_id,
             token_prefix,
         )
+        self._add(line)
+
+    def note_event(self, event: str, logger: str, values: Mapping[str, str | int | None]) -> None:
+        """A line as the other logs have it; every text is one that needs no escaping."""
+        if self._format == "text":
+            pairs = "".join([f" {name}={value}" for name, value in values.items()])
+            self._add(f"{self._now()} info    {event}{pairs} logger={logger}\n")
+        else:
+            line = {**values, "event": event, "level": "info", "logger": logger, "time": self._now()}
+            self._add(msgspec.json.encode(line).decode() + "\n")
+
+    def close(self) -> None:
+        """Writes what waits, as far as that is possible within a second."""
+        with self._lock:
+            self._is_closing = True
+            self._wake.set()
+            self._full.set()
+        self._writer.join(1)
+
+    def _now(self) -> str:
+        now_s = time.time()
+        second = int(now_s)
+        if second != self._second:
+            self._second = second
+            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{self._second_text}.{(now_s - second) * 1000:03.0f}Z"
+
+    def _add(self, line: str) -> None:
         with self._lock:
             if self._waiting_bytes > limits.ACCESS_LOG_MAX_WAITING_BYTES:
                 self.lost_lines += 1
@@ -63,14 +93,6 @@ class AccessLog:
             self._waiting_bytes += len(line)
             if self._waiting_bytes > limits.ACCESS_LOG_FLUSH_BYTES and not self._full.is_set():
                 self._full.set()
-
-    def close(self) -> None:
-        """Writes what waits, as far as that is possible within a second."""
-        with self._lock:
-            self._is_closing = True
-            self._wake.set()
-            self._full.set()
-        self._writer.join(1)
 
     def _write_until_closed(self) -> None:
         while not (self._is_closing and not self._waiting):

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import structlog
 
 from deskwire.api.metrics import Metrics
-from deskwire.delivery.mailing import Mailing, MailServer
+from deskwire.cli.house import SettingsError
+from deskwire.delivery.mailing import Mailing, MailServer, NoSender
 from deskwire.delivery.resolving import Names
 from deskwire.delivery.sending import Sender
+from deskwire.delivery.trimming import Trimming
 from deskwire.delivery.worker import Worker
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.delivering.preparing import Ready
@@ -20,11 +22,14 @@ from deskwire.model.deliveries import Delivered, Outcome
 from deskwire.model.limits import OPEN_FILES
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store.clock import system_clock
+from deskwire.wiring.access_log import AccessLog
 from deskwire.wiring.keys import webhook_seal
 from deskwire.wiring.opening import OpenHouse
 from deskwire.wiring.settings import Settings
 
-log = structlog.get_logger("deskwire.delivery")
+LOGGER = "deskwire.delivery"
+
+log = structlog.get_logger(LOGGER)
 
 
 @dataclass(frozen=True)
@@ -33,21 +38,23 @@ class Deliveries:
 
     worker: Worker
     mailing: Mailing
+    trimming: Trimming
 
     async def run(self, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.worker.run(stop))
             tasks.create_task(self.mailing.run(stop))
+            tasks.create_task(self.trimming.run(stop))
 
 
 @asynccontextmanager
 async def open_deliveries(
-    settings: Settings, house: OpenHouse, metrics: Metrics
+    settings: Settings, house: OpenHouse, metrics: Metrics, access_log: AccessLog
 ) -> AsyncIterator[Deliveries]:
     allow_connections()
     seal = webhook_seal(settings)
     async with Names() as names, Sender(names.resolve, allow=settings.webhook_allow) as sender:
-        worker = Worker(house.store, sender, seal, system_clock, DeliveryObserver(metrics))
+        worker = Worker(house.store, sender, seal, system_clock, DeliveryObserver(metrics, access_log))
         metrics.gauge(
             "deskwire_deliveries_claimed",
             "Deliveries that this worker has taken on.",
@@ -62,8 +69,14 @@ async def open_deliveries(
             lambda: worker.oldest_due_s,
             is_shared=True,
         )
-        server = None if settings.smtp_url is None else MailServer(settings.smtp_url)
-        yield Deliveries(worker, Mailing(house.store, server))
+        yield Deliveries(worker, Mailing(house.store, mail_server(settings)), Trimming(house.store))
+
+
+def mail_server(settings: Settings) -> MailServer | None:
+    try:
+        return None if settings.smtp_url is None else MailServer(settings.smtp_url)
+    except NoSender as error:
+        raise SettingsError(f"DESKWIRE_SMTP_URL cannot be used: {error}") from error
 
 
 def allow_connections() -> None:
@@ -77,7 +90,8 @@ def allow_connections() -> None:
 class DeliveryObserver:
     """Counts deliveries, and writes a line for each attempt and for what is not delivered in the end."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, access_log: AccessLog) -> None:
+        self._access_log = access_log
         self._attempts = metrics.counter("deskwire_delivery_attempts", "Requests sent to webhooks.")
         self._failed_attempts = metrics.counter(
             "deskwire_delivery_attempts_failed", "Requests to webhooks that failed."
@@ -101,22 +115,22 @@ class DeliveryObserver:
 
     def attempted(self, claim: Claim, ready: Ready, attempt: int, outcome: Outcome) -> None:
         self._attempts.add()
-        said = {} if isinstance(outcome, Delivered) else {"error": outcome.error}
-        if said:
+        values = {
+            "request_id": ready.cause,
+            "workspace_id": claim.workspace_id,
+            "webhook_id": claim.webhook_id,
+            "event_id": claim.event_id,
+            "kind": ready.kind,
+            "cycle": claim.cycles + 1,
+            "attempt": attempt,
+            "http_status": getattr(outcome, "http_status", None),
+            "duration_ms": outcome.duration_ms,
+        }
+        if isinstance(outcome, Delivered):
+            self._access_log.note_event("delivery attempt", LOGGER, values)
+        else:
             self._failed_attempts.add()
-        log.info(
-            "delivery attempt",
-            request_id=ready.cause,
-            workspace_id=claim.workspace_id,
-            webhook_id=claim.webhook_id,
-            event_id=claim.event_id,
-            kind=ready.kind,
-            cycle=claim.cycles + 1,
-            attempt=attempt,
-            http_status=getattr(outcome, "http_status", None),
-            duration_ms=outcome.duration_ms,
-            **said,
-        )
+            log.info("delivery attempt", **values, error=outcome.error)
 
     def decided(self, claim: Claim, verdict: Verdict, reason: str | None) -> None:
         counter = self._verdicts.get(verdict)

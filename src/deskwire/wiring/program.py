@@ -14,6 +14,7 @@ from deskwire.wiring import settings
 
 if TYPE_CHECKING:
     from deskwire.wiring.house import House
+    from deskwire.wiring.messenger import Messenger
     from deskwire.wiring.opening import OpenHouse
 
 
@@ -29,6 +30,11 @@ class Door:
 
     def open(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[OpenHouse]":
         return self._house().open(options)
+
+    def open_messenger(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[Messenger]":
+        opener: Callable[[Mapping[str, str]], AbstractAsyncContextManager[Messenger]]
+        opener = importlib.import_module("deskwire.wiring.messenger").open_messenger
+        return opener(options)
 
     def serve(
         self, options: Mapping[str, str], *, host: str, port: int, demo: bool, workers: int, delivery: bool

@@ -67,7 +67,7 @@ class Serving:
                 receivers = PublicReceivers(self.settings.webhook_allow, names.resolve)
                 deliveries = None
                 if self.delivers:
-                    opening = open_deliveries(self.settings, house, metrics)
+                    opening = open_deliveries(self.settings, house, metrics, access_log)
                     deliveries = await edges.enter_async_context(opening)
                 own_url = url_of(self.host, sockets)
                 app = self._site(house, observer, metrics, receivers, own_url, deliveries)
@@ -143,6 +143,8 @@ def limiter_of(settings: Settings, house: OpenHouse) -> RateLimiter | None:
 
 
 def metrics_of(store: SqliteStore | PostgresStore, metrics: Metrics) -> Metrics:
+    accepted = metrics.counter("deskwire_events_accepted", "Events accepted, for webhooks or without any.")
+    store.tally.add = accepted.add
     match store:
         case SqliteStore():
             metrics.gauge(

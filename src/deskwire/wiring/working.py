@@ -36,7 +36,7 @@ class Working:
                 metrics = metrics_of(house.store, Metrics(place.boards, place.slot))
                 pages = site.metrics_pages(metrics.render, RequestObserver(metrics, access_log))
                 async with (
-                    open_deliveries(self.settings, house, metrics) as deliveries,
+                    open_deliveries(self.settings, house, metrics, access_log) as deliveries,
                     asyncio.TaskGroup() as tasks,
                 ):
                     figures = tasks.create_task(

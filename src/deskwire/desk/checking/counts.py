@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from sqlalchemy import bindparam, case, func, select
+from sqlalchemy import bindparam, case, distinct, func, select
 
 from deskwire.desk.checking.differences import difference
 from deskwire.desk.importing.tags import CONTACT_CATALOGUE
@@ -23,12 +23,13 @@ FIGURES = Statement(
         func.max(MESSAGES.c.seq),
         func.min(MESSAGES.c.seq),
         func.count(MESSAGES.c.seq),
+        func.count(distinct(MESSAGES.c.seq)),
         func.sum(case((MESSAGES.c.internal_note, 0), (MESSAGES.c.seq.is_(None), 1), else_=0)),
     )
     .where(MESSAGES.c.workspace_id == bindparam("workspace_id"), Among(MESSAGES.c.channel_id, "ids"))
     .group_by(MESSAGES.c.channel_id)
 )
-NO_MESSAGES: Row = (0, None, None, None, 0, 0)
+NO_MESSAGES: Row = (0, None, None, None, 0, 0, 0)
 
 
 async def check_channels(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
@@ -37,7 +38,9 @@ async def check_channels(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
         rows = await tx.all(FIGURES, workspace_id=workspace_id, ids=[one.record.id for one in kept])
         figures = {str(row[0]): row[1:] for row in rows}
         for channel, (last_seq,) in kept:
-            count, newest, highest, lowest, numbered, unnumbered = figures.get(channel.id, NO_MESSAGES)
+            count, newest, highest, lowest, numbered, numbers, unnumbered = figures.get(
+                channel.id, NO_MESSAGES
+            )
             for column, value, right in (
                 ("message_count", channel.message_count, count),
                 ("last_message_at", channel.last_message_at, newest),
@@ -45,9 +48,11 @@ async def check_channels(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
             ):
                 for line in difference("channels", channel.id, column, value, right):
                     yield line
-            gaps = number(highest) - number(lowest) + 1 - number(numbered)
+            gaps = number(highest) - number(lowest) + 1 - number(numbers)
             if numbered and gaps:
                 yield f"channels {channel.id}: its messages' numbers have {gaps} gaps and should have none"
+            if repeated := number(numbered) - number(numbers):
+                yield f"channels {channel.id}: {repeated} of its messages have the number of another one"
             if missing := number(unnumbered):
                 yield f"channels {channel.id}: {missing} of its messages have no number and should have one"
         after = kept[-1].record.id

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import BigInteger, bindparam, exists, not_, null, or_, select, update
+from sqlalchemy import BigInteger, bindparam, exists, literal, not_, null, or_, select, update
 
 from deskwire.model.deliveries import LONGEST_REQUEUE_WAIT_US
 from deskwire.model.limits import LEASE_US
@@ -22,7 +22,8 @@ FIND_DUE = Statement(
 )
 OLDEST_DUE = Statement(select(DUE.due_at).where(DUE.due_at <= NOW).order_by(DUE.due_at).limit(1))
 EARLIER = DELIVERIES.alias("earlier")
-# The order of a channel's first deliveries: none begins while another worker has an earlier one.
+# The order of a channel's first deliveries: none begins while another worker has an earlier one. One whose
+# lease ran out holds nobody up: it may stand behind all that would wait for it.
 IS_TURN = or_(
     not_(DUE.untried),
     not_(
@@ -34,6 +35,8 @@ IS_TURN = or_(
             EARLIER.c.untried,
             not_(EARLIER.c.held),
             EARLIER.c.holder != bindparam("holder", type_=IdType),
+            # Written so that nobody looks through all that is due later.
+            EARLIER.c.due_at - NOW > literal(0),
         )
     ),
 )

@@ -28,7 +28,9 @@ THESE = (
 THIS = (*THESE[:2], DUE.event_id == bindparam("mine"))
 LOCK = Statement(select(DUE.event_id, DUE.fence).where(*THESE).order_by(DUE.event_id).with_for_update())
 REMOVE = Statement(delete(DELIVERIES).where(*THESE))
-MARK_TRIED = Statement(update(DELIVERIES).where(*THESE).values(untried=False))
+# What is written down takes a new number: should it be said again, since nobody heard that it was written, it
+# is known by its old one.
+MARK_TRIED = Statement(update(DELIVERIES).where(*THESE).values(untried=False, fence=DUE.fence + 1))
 PUT_BACK = Statement(
     update(DELIVERIES)
     .where(*THIS)
@@ -39,6 +41,7 @@ PUT_BACK = Statement(
         untried=bindparam("untried", type_=Boolean()),
         cycles=bindparam("cycles", type_=BigInteger()),
         holder=null(),
+        fence=DUE.fence + 1,
     )
 )
 LOG = Statement(insert(DELIVERY_LOGS))
@@ -81,7 +84,7 @@ Result = TriedInVain | Ended | PutAside | GivenUp
 
 
 class Verdict(Enum):
-    """What became of a delivery."""
+    """What became of a delivery. After `GOES_ON` its claim has the next number."""
 
     DELIVERED = "delivered"
     GOES_ON = "goes on"
@@ -138,7 +141,7 @@ class Book:
             case GivenUp():
                 return self._remove(claim, Verdict.DISCARDED)
             case PutAside():
-                return self._hold(claim, claim.counts, claim.untried, claim.cycles)
+                return self._put_aside(self.webhook, claim)
             case TriedInVain(attempt=attempt):
                 self._log(self.webhook, claim, attempt)
                 self._tried.append(claim.event_id)
@@ -157,6 +160,13 @@ class Book:
             await tx.many(PUT_BACK, [{**mine, **row} for row in self._put_back])
         if self._logged:
             await tx.many(LOG, [{**mine, **row} for row in self._logged])
+
+    def _put_aside(self, webhook: WebhookRecord, claim: Claim) -> Verdict:
+        """One that was activated meanwhile resumed what was held then, and nothing would resume this."""
+        if webhook.status != "active":
+            return self._hold(claim, claim.counts, claim.untried, claim.cycles)
+        self._return(claim, self._now, False, claim.counts, claim.untried, claim.cycles)
+        return Verdict.REQUEUED
 
     def _end(self, webhook: WebhookRecord, claim: Claim, attempt: Attempt, jitter: float) -> Verdict:
         match attempt.outcome:

@@ -37,9 +37,10 @@ LEAVE_CHANNEL = Statement(
     .values(seq=null(), client_request_id=null())
 )
 LAST_NUMBERS = Statement(
-    select(CHANNELS.c.id, CHANNELS.c.last_seq).where(
-        CHANNELS.c.workspace_id == bindparam("workspace_id"), Among(CHANNELS.c.id, "ids")
-    )
+    select(CHANNELS.c.id, CHANNELS.c.last_seq)
+    .where(CHANNELS.c.workspace_id == bindparam("workspace_id"), Among(CHANNELS.c.id, "ids"))
+    # No reply takes a number until those of the import are there.
+    .with_for_update()
 )
 SET_LAST_NUMBER = Statement(
     update(CHANNELS)
@@ -148,7 +149,6 @@ async def close_gaps(work: Work) -> None:
         for id, last in await work.tx.all(LAST_NUMBERS, workspace_id=work.workspace_id, ids=ids):
             assert isinstance(last, int)
             rows = await work.tx.all(NUMBERED, workspace_id=work.workspace_id, channel=str(id))
-            # From the highest down, so that no number is ever taken twice.
             await work.tx.many(
                 SET_NUMBER,
                 [

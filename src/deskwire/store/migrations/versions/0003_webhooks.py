@@ -13,6 +13,7 @@ NAME = sa.Text(collation="C").with_variant(sa.Text(), "sqlite")
 def upgrade() -> None:
     op.drop_index("events_by_time", table_name="events")
     op.add_column("events", sa.Column("cause", NAME, nullable=True))
+    op.drop_index("messages_by_seq", table_name="messages")
     op.create_table(
         "deliveries",
         sa.Column("workspace_id", ID, nullable=False),

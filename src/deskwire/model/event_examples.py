@@ -6,7 +6,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from deskwire.api.examples import (
+from deskwire.model.channels import ChannelRecord, show_channel
+from deskwire.model.contacts import show_contact
+from deskwire.model.events import (
+    ChannelEventData,
+    ContactEventData,
+    EventKind,
+    MessageEventData,
+)
+from deskwire.model.example_records import (
     CHANNEL,
     CLOSED_CHANNEL,
     CONTACT,
@@ -17,19 +25,16 @@ from deskwire.api.examples import (
     WORKSPACE,
     at,
 )
-from deskwire.model.channels import ChannelRecord, show_channel
-from deskwire.model.contacts import show_contact
-from deskwire.model.events import (
-    ChannelEventData,
-    ContactEventData,
-    EventBody,
-    EventKind,
-    MessageEventData,
-    encode_body,
-)
 from deskwire.model.moments import Moment
 from deskwire.model.people import show_member
-from deskwire.model.received_events import ChannelEvent, ChannelEventKind, ContactEvent, MessageEvent
+from deskwire.model.received_events import (
+    ChannelEvent,
+    ChannelEventKind,
+    ContactEvent,
+    MessageEvent,
+    ReceivedEvent,
+    write_event,
+)
 from deskwire.model.signatures import sign
 
 # What signs the examples; a real one is known to its webhook alone.
@@ -80,7 +85,7 @@ def channel_event(
     )
 
 
-EVENTS: tuple[EventBody, ...] = (
+EVENTS: tuple[ReceivedEvent, ...] = (
     MessageEvent(
         kind="message.created",
         workspace_id=WORKSPACE.id,
@@ -120,7 +125,7 @@ EVENTS: tuple[EventBody, ...] = (
     ),
 )
 
-BODIES: Mapping[EventKind, bytes] = {event.kind: encode_body(event) for event in EVENTS}
+BODIES: Mapping[EventKind, bytes] = {event.kind: write_event(event) for event in EVENTS}
 EVENT_EXAMPLES: Mapping[EventKind, Any] = {kind: msgspec.json.decode(body) for kind, body in BODIES.items()}
 # The types that only events show, by name; of each the first example is enough.
 SHAPE_EXAMPLES: Mapping[str, Any] = {
@@ -133,3 +138,9 @@ SHAPE_EXAMPLES: Mapping[str, Any] = {
 }
 SIGNATURE: Final = sign(SECRET, BODIES["message.created"])
 ATTEMPTED_AT_S: Final = MESSAGE.created_at // 1_000_000
+
+
+def example_for(kind: EventKind, workspace_id: str, timestamp: Moment) -> bytes:
+    """The body of an example as if it had happened in this workspace at this moment."""
+    event = next(event for event in EVENTS if event.kind == kind)
+    return write_event(structs.replace(event, workspace_id=workspace_id, timestamp=timestamp))

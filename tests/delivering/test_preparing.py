@@ -1,0 +1,67 @@
+"""What is to be done with a claimed delivery, looked up before each attempt."""
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from deskwire.desk.delivering.claiming import Claim
+from deskwire.desk.delivering.preparing import Lost, Ready, Stopped, Useless
+from deskwire.desk.identity import new_id
+from deskwire.model.webhooks import WebhookRecord, WebhookStatus
+from tests.delivering.office import DAY, OK, Office
+
+
+def claimed(office: Office) -> tuple[WebhookRecord, Claim]:
+    webhook = office.webhook()
+    office.emit()
+    [claim] = office.claim(webhook, new_id())
+    return webhook, claim
+
+
+def test_what_can_be_sent_is_ready_with_the_url_the_secret_and_the_body_of_the_event(office: Office) -> None:
+    webhook, claim = claimed(office)
+    ready = office.prepare(claim)
+    assert isinstance(ready, Ready)
+    assert (ready.url, ready.secret, ready.kind) == (webhook.url, webhook.secret, "channel.closed")
+    assert msgspec.json.decode(ready.body)["kind"] == "channel.closed"
+    assert office.prepare(claim) == ready
+
+
+def test_a_changed_url_and_secret_are_used_from_the_next_attempt_on(office: Office) -> None:
+    webhook, claim = claimed(office)
+    office.put(replace(webhook, url="https://elsewhere.example/", secret=b"new"))
+    ready = office.prepare(claim)
+    assert isinstance(ready, Ready)
+    assert (ready.url, ready.secret) == ("https://elsewhere.example/", b"new")
+
+
+@pytest.mark.parametrize("status", ["inactive", "error"])
+def test_nothing_is_sent_to_a_webhook_that_is_not_active(office: Office, status: WebhookStatus) -> None:
+    webhook, claim = claimed(office)
+    office.put(replace(webhook, status=status))
+    assert office.prepare(claim) == Stopped()
+
+
+def test_nothing_is_sent_to_a_webhook_that_was_deleted(office: Office) -> None:
+    webhook, claim = claimed(office)
+    office.remove(webhook)
+    assert isinstance(office.prepare(claim), Useless)
+
+
+@pytest.mark.parametrize("status", ["active", "error"])
+def test_nothing_is_sent_24_hours_after_the_event_was_accepted(office: Office, status: WebhookStatus) -> None:
+    webhook, claim = claimed(office)
+    office.put(replace(webhook, status=status))
+    office.clock.advance(DAY - 1)
+    assert not isinstance(office.prepare(claim), Useless)
+    office.clock.advance(1)
+    assert isinstance(office.prepare(claim), Useless)
+
+
+def test_what_somebody_else_claimed_or_recorded_is_lost(office: Office) -> None:
+    webhook, claim = claimed(office)
+    office.clock.advance(30_000_000)
+    [theirs] = office.claim(webhook, new_id())
+    assert office.prepare(claim) == Lost()
+    office.record(webhook, office.ended(theirs, OK))
+    assert office.prepare(theirs) == Lost()
