@@ -60,7 +60,7 @@ def rounds(plan: Plan | GrowthPlan) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    names = ", ".join([*(case.name for case in CASES), *DELIVERIES, MIXED])
+    names = ", ".join([*(case.name for case in CASES), MIXED, *DELIVERIES])
     parser = argparse.ArgumentParser("./dev bench", description=__doc__, epilog=f"Cases: {names}.")
     parser.add_argument("--quick", action="store_true", help="fewer records, shorter rounds")
     parser.add_argument("--only", metavar="NAME", action="append", help="this case only; may be given again")
@@ -111,7 +111,7 @@ def growth_plan_of(asked: argparse.Namespace) -> GrowthPlan:
 
 
 def chosen(cases: Sequence[Case], names: Sequence[str] | None) -> list[Case]:
-    unknown = set(names or ()) - {case.name for case in cases} - {*DELIVERIES, MIXED}
+    unknown = set(names or ()) - {case.name for case in cases} - {MIXED, *DELIVERIES}
     if unknown:
         parser().error(f"there is no case {', '.join(sorted(unknown))}")
     return [case for case in cases if names is None or case.name in names]

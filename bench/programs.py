@@ -71,10 +71,6 @@ class Desk:
         answer = json.loads(said) if "--json" in arguments else {}
         return Done(answer, time.perf_counter() - began_s, peak_mb(used))
 
-    def allow(self, places: str) -> None:
-        """From the next start on webhooks may lead there."""
-        self._environment["DESKWIRE_WEBHOOK_ALLOW"] = places
-
     def make_workspace(self) -> tuple[str, str]:
         """The id of a new workspace, and a token that may do everything in it."""
         made = self.run(
@@ -86,12 +82,15 @@ class Desk:
         )
         return workspace, str(token.answer["token"])
 
+    def allow(self, places: str) -> None:
+        """From the next start on webhooks may lead there."""
+        self._environment["DESKWIRE_WEBHOOK_ALLOW"] = places
+
     @contextmanager
-    def serve(self, *arguments: str, processes: int = 1) -> Iterator[Server]:
-        """With several processes, what is known of it is known of the one that keeps them."""
+    def serve(self, *arguments: str) -> Iterator[Server]:
         with self._log.open("ab") as log:
             process = subprocess.Popen(
-                [*DESKWIRE, "serve", "--port", "0", "--workers", str(processes), *arguments],
+                [*DESKWIRE, "serve", "--port", "0", *arguments],
                 env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

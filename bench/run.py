@@ -115,7 +115,7 @@ class Run:
         self._note("start", "start to first answer", filled, statistics.median(took_s), START)
 
     def _serve(self, filled: Filled, servers: ExitStack, processes: int = 1) -> Target:
-        server = servers.enter_context(filled.database.desk.serve(processes=processes))
+        server = servers.enter_context(filled.database.desk.serve("--workers", str(processes)))
         desk = FilledDesk(server, filled.token, self._plan.size)
         desk.ask(get("/workspace"))
         target = Target(filled, desk, processes)
