@@ -18,7 +18,7 @@ from deskwire.model.moments import Moment
 from deskwire.store.statement import Statement, Value
 from deskwire.store.tables import DELIVERY_LOGS, EVENTS, IDEMPOTENT_ANSWERS, NOTICES
 from deskwire.store.transaction import Tx
-from tests.api.desk import Desk
+from tests.api.desk import Desk, House
 from tests.api.records import new_id
 from tests.api.webhooks import add_logs, add_webhook, log_entry
 from tests.engines import NEW_YEAR
@@ -35,6 +35,17 @@ COUNT = {
     for table, _, _ in TABLES
 }
 each_table = pytest.mark.parametrize(("table", "time", "lifetime_us"), TABLES, ids=lambda one: str(one))
+
+
+@pytest.fixture
+def desk(own_house: House) -> Desk:
+    """In a house of its own, since no service would have written what is trimmed here."""
+    return own_house.open_desk()
+
+
+@pytest.fixture
+def other_desk(own_house: House) -> Desk:
+    return own_house.open_desk()
 
 
 def row(desk: Desk, table: Table, time: str, number: int, at: int) -> dict[str, Value]:

@@ -101,6 +101,8 @@ class Lane:
                 self._window = LANE_WINDOW_FIRST
                 self._is_proven, self.is_ailing = False, True
             case _:
+                # What is held for it begins one by one when it is activated again: oldest first.
+                self._window = max(1, self._window // 2)
                 self.is_ailing = True
 
     def _let_pass(self, claim: Claim) -> None:

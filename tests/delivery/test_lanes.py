@@ -1,0 +1,94 @@
+"""Lanes: how many requests travel to one webhook at once, as its answers teach."""
+
+import pytest
+
+from deskwire.delivery.lanes import Lane
+from deskwire.desk.delivering.claiming import Claim
+from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
+from deskwire.model.limits import LANE_WINDOW_FIRST, LANE_WINDOW_MOST
+from tests.api.records import new_id
+from tests.engines import NEW_YEAR
+
+ARRIVED = Delivered(200, 5)
+REFUSED = Refused(500, 5, "The receiver answered 500")
+UNREACHABLE = Unreachable(5, "The connection was refused")
+
+
+def claim(order_key: str | None = None, *, untried: bool = True) -> Claim:
+    return Claim(
+        workspace_id=new_id(),
+        webhook_id=new_id(),
+        event_id=new_id(),
+        order_key=order_key or new_id(),
+        accepted_at=NEW_YEAR,
+        counts=True,
+        untried=untried,
+        cycles=0,
+        fence=1,
+    )
+
+
+def learned(*outcomes: Outcome) -> Lane:
+    lane = Lane()
+    for outcome in outcomes:
+        lane.learn(outcome)
+    return lane
+
+
+def started(lane: Lane, *claims: Claim, is_crowded: bool = False) -> list[Claim]:
+    lane.add(list(claims))
+    return list(lane.start(is_crowded))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "window"),
+    [
+        ([], LANE_WINDOW_FIRST),
+        ([ARRIVED], LANE_WINDOW_FIRST + 1),
+        ([ARRIVED] * 100, LANE_WINDOW_MOST),
+        ([ARRIVED] * 100 + [UNREACHABLE], LANE_WINDOW_FIRST),
+        ([REFUSED], LANE_WINDOW_FIRST // 2),
+        ([REFUSED] * 10, 1),
+        ([REFUSED] * 10 + [ARRIVED], 2),
+    ],
+)
+def test_answers_open_the_window_and_failures_narrow_it(outcomes: list[Outcome], window: int) -> None:
+    claims = [claim() for _ in range(LANE_WINDOW_MOST + 1)]
+    assert started(learned(*outcomes), *claims) == claims[:window]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "window"), [([], 1), ([UNREACHABLE], 1), ([ARRIVED], LANE_WINDOW_FIRST + 1)]
+)
+def test_in_a_crowd_one_that_never_answered_gets_one(outcomes: list[Outcome], window: int) -> None:
+    claims = [claim() for _ in range(LANE_WINDOW_MOST)]
+    assert started(learned(*outcomes), *claims, is_crowded=True) == claims[:window]
+
+
+def test_first_deliveries_of_one_channel_follow_one_another() -> None:
+    lane = Lane()
+    first, second, other = claim("channel"), claim("channel"), claim()
+    assert started(lane, first, second, other) == [first, other]
+    lane.finish(first)
+    assert started(lane) == [second]
+
+
+def test_once_the_first_attempt_failed_the_next_of_the_channel_may_pass() -> None:
+    lane = Lane()
+    first, second = claim("channel"), claim("channel")
+    assert started(lane, first, second) == [first]
+    lane.rest(first)
+    assert started(lane) == [second]
+
+
+def test_what_was_tried_before_waits_for_nothing_of_its_channel() -> None:
+    first, again = claim("channel"), claim("channel", untried=False)
+    assert started(Lane(), first, again) == [first, again]
+
+
+def test_what_rests_holds_no_place_of_the_window() -> None:
+    lane = learned(*[REFUSED] * 10)
+    first, second = claim(), claim()
+    assert started(lane, first, second) == [first]
+    lane.rest(first)
+    assert started(lane) == [second]
