@@ -1,5 +1,7 @@
 """What every test shares: both engines, and the option and the mark of those that take minutes."""
 
+import gc
+
 import pytest
 
 pytest_plugins = ("tests.engines",)
@@ -11,6 +13,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "stress: takes minutes, so it runs with --stress only")
+
+
+def pytest_collection_finish() -> None:
+    # What was imported and collected stays: looking through it for circles again and again is half of a run.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

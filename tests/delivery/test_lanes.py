@@ -47,12 +47,11 @@ def started(lane: Lane, *claims: Claim, is_crowded: bool = False) -> list[Claim]
         ([ARRIVED], LANE_WINDOW_FIRST + 1),
         ([ARRIVED] * 100, LANE_WINDOW_MOST),
         ([ARRIVED] * 100 + [UNREACHABLE], LANE_WINDOW_FIRST),
-        ([REFUSED], LANE_WINDOW_FIRST // 2),
-        ([REFUSED] * 10, 1),
-        ([REFUSED] * 10 + [ARRIVED], 2),
+        ([REFUSED], 1),
+        ([ARRIVED, REFUSED, ARRIVED], LANE_WINDOW_FIRST + 2),
     ],
 )
-def test_answers_open_the_window_and_failures_narrow_it(outcomes: list[Outcome], window: int) -> None:
+def test_answers_tell_how_many_first_attempts_travel_at_once(outcomes: list[Outcome], window: int) -> None:
     claims = [claim() for _ in range(LANE_WINDOW_MOST + 1)]
     assert started(learned(*outcomes), *claims) == claims[:window]
 
@@ -86,8 +85,13 @@ def test_what_was_tried_before_waits_for_nothing_of_its_channel() -> None:
     assert started(Lane(), first, again) == [first, again]
 
 
+def test_what_one_refused_before_is_tried_beside_other_such() -> None:
+    again = [claim(untried=False) for _ in range(LANE_WINDOW_FIRST + 1)]
+    assert started(learned(REFUSED), *again) == again[:LANE_WINDOW_FIRST]
+
+
 def test_what_rests_holds_no_place_of_the_window() -> None:
-    lane = learned(*[REFUSED] * 10)
+    lane = learned(REFUSED)
     first, second = claim(), claim()
     assert started(lane, first, second) == [first]
     lane.rest(first)

@@ -206,7 +206,9 @@ class Operator:
         self._served: list[Served] = []
 
     def environment(self, **more: str) -> dict[str, str]:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("DESKWIRE_")}
+        """As operators have it: with no setting of ours, and nothing that watches which lines run."""
+        theirs = ("DESKWIRE_", "COVERAGE_")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
         paths = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
         return {**clean, "PYTHONPATH": paths, **self.settings, **more}
 

@@ -26,7 +26,7 @@ class Lane:
         self.is_ailing = False
         self.waiting: deque[Claim] = deque()
         self._window = LANE_WINDOW_FIRST
-        self._is_proven = False
+        self._is_proven = self._is_refusing = False
         self._waiting_ids: set[str] = set()
         self._travelling: set[str] = set()
         self._resting: set[str] = set()
@@ -67,7 +67,7 @@ class Lane:
         for claim in list(self.waiting):
             if len(self._travelling) >= window:
                 return
-            if claim.untried and claim.order_key in self._keys_under_way:
+            if claim.untried and (claim.order_key in self._keys_under_way or self._must_wait):
                 continue
             self.waiting.remove(claim)
             self._waiting_ids.discard(claim.event_id)
@@ -75,6 +75,11 @@ class Lane:
             if claim.untried:
                 self._keys_under_way.add(claim.order_key)
             yield claim
+
+    @property
+    def _must_wait(self) -> bool:
+        """What was held for one that refused begins one by one when it is activated again: oldest first."""
+        return self._is_refusing and len(self._travelling) > 0
 
     def rest(self, claim: Claim) -> None:
         """It waits for its next attempt. Order is kept as long as nothing fails, so the next may pass."""
@@ -96,14 +101,12 @@ class Lane:
         match outcome:
             case Delivered():
                 self._window = min(self._window + 1, LANE_WINDOW_MOST)
-                self._is_proven, self.is_ailing = True, False
+                self._is_proven, self.is_ailing, self._is_refusing = True, False, False
             case Unreachable():
                 self._window = LANE_WINDOW_FIRST
                 self._is_proven, self.is_ailing = False, True
             case _:
-                # What is held for it begins one by one when it is activated again: oldest first.
-                self._window = max(1, self._window // 2)
-                self.is_ailing = True
+                self.is_ailing = self._is_refusing = True
 
     def _let_pass(self, claim: Claim) -> None:
         if claim.untried:
