@@ -1,6 +1,7 @@
 """Whatever a receiver does, an attempt ends in time, takes little memory and says what happened."""
 
 import asyncio
+import gc
 import gzip
 import time
 import tracemalloc
@@ -8,6 +9,7 @@ from itertools import count
 
 import pytest
 
+from deskwire.delivery.answers import BoundedConnection
 from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
 from tests.delivery.receivers import BODY, HEADERS, OK, Answer, receiver, send_to_answer, sender
 
@@ -177,6 +179,33 @@ def test_an_idle_connection_on_which_something_comes_unasked_is_closed(unasked: 
         assert tracemalloc.get_traced_memory()[1] < GROWTH_MAX_BYTES
     finally:
         tracemalloc.stop()
+
+
+def test_nothing_of_an_answer_waits_for_the_garbage_collector() -> None:
+    """A server collects seldom, and a circle would keep what each hostile answer brought until then."""
+    answers = [*DELIVERED.values(), *(answer for answer, _ in UNREACHABLE.values())]
+
+    def connections() -> list[object]:
+        return [each for each in gc.get_objects() if type(each) is BoundedConnection]
+
+    async def attempt_one(answer: Answer | bytes) -> None:
+        async with receiver(answer) as to, sender(to) as one:
+            await one.send(to.url, HEADERS, BODY, LIMIT_S)
+
+    async def run() -> None:
+        await asyncio.gather(*map(attempt_one, answers))
+        for _ in range(ALLOWED_S * 20):
+            if not connections():
+                return
+            await asyncio.sleep(0.05)
+        pytest.fail(f"{len(connections())} connections are still there")
+
+    gc.collect()
+    gc.disable()
+    try:
+        asyncio.run(run())
+    finally:
+        gc.enable()
 
 
 def attempt(answer: Answer | bytes) -> Outcome:

@@ -14,6 +14,7 @@ from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES, ANSWER_PIECE_BYTES, ANS
 
 END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 LONGEST_END_OF_HEAD = 4
+BODY_PIECE_BYTES = 1024
 
 
 class HeadTooLong(Exception):
@@ -45,16 +46,25 @@ class BoundedConnection(ResponseHandler):
         for start in range(0, len(data), ANSWER_PIECE_BYTES):
             self._take(data[start : start + ANSWER_PIECE_BYTES])
 
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        self._body = None
+
     def _take(self, piece: bytes) -> None:
         while self._body is None and (end := self._end_of_head(piece)):
             self._parse(piece[:end])
             piece = piece[end:]
             if not piece:
                 return
-        if self._body is not None and self._body.is_eof() and piece:
-            self._cut_off()
-        else:
+        if self._body is None:
             self._parse(piece)
+            return
+        # Little by little: the parser makes something of every answer that follows this one's body.
+        for start in range(0, len(piece), BODY_PIECE_BYTES):
+            if self._body.is_eof():
+                self._cut_off()
+                return
+            self._parse(piece[start : start + BODY_PIECE_BYTES])
 
     def _end_of_head(self, piece: bytes) -> int:
         """How much of the piece belongs to a head that ends in it; 0: none does.
@@ -84,7 +94,7 @@ class BoundedConnection(ResponseHandler):
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
         message, body = data
         is_interim = 100 <= message.code <= 199 and message.code != 101
-        if is_interim:
+        if is_interim or self._body is not None:
             return
         self._body = body
         super().feed_data(data, size)
@@ -103,7 +113,15 @@ async def read_body(response: ClientResponse) -> None:
     try:
         while not content.is_eof() and read_bytes < ANSWER_READ_MAX_BYTES:
             read_bytes += len(await content.readany())
-    except (ClientError, OSError):
-        pass
+    except (ClientError, OSError) as failure:
+        let_go_of_frames(failure)
     finally:
         response.close()
+
+
+def let_go_of_frames(failure: BaseException) -> None:
+    """They hold pieces of the answer, in circles with the failure that would be collected late."""
+    link: BaseException | None = failure
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__

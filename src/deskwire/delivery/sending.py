@@ -12,7 +12,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 from aiohttp.client_exceptions import ClientConnectionError
 from yarl import URL
 
-from deskwire.delivery.answers import HeadTooLong, read_body
+from deskwire.delivery.answers import HeadTooLong, let_go_of_frames, read_body
 from deskwire.delivery.connecting import AddressBarred, Connector
 from deskwire.delivery.exchange import Exchange, current
 from deskwire.delivery.explaining import FAULTS_OF_OUR_OWN, explain
@@ -80,6 +80,7 @@ class Sender:
             if isinstance(failure, OSError) and failure.errno in FAULTS_OF_OUR_OWN:
                 raise
             error = explain(failure)
+            let_go_of_frames(failure)
         else:
             error = ""
         finally:

@@ -43,7 +43,6 @@ def records(now: datetime) -> Iterator[dict[str, object]]:
         *(channel for channel, _ in calls if channel),
     ]
     shelf = Shelf(now)
-    messages = list(message_records(now, channels, shelf))
 
     yield record("workspace", name=shop().name, created_at=now - timedelta(days=FOUNDED_DAYS))
     yield from _office(now)
@@ -53,8 +52,8 @@ def records(now: datetime) -> Iterator[dict[str, object]]:
     yield from tag_records(now)
     yield from contact_records(now, people)
     yield from (channel.record for channel in channels)
+    yield from message_records(now, channels, shelf)
     yield from shelf.records
-    yield from messages
     yield from (call for _, call in calls)
     yield from task_records(now, staff, groups, channels)
     yield from macro_records(now, groups)
@@ -68,7 +67,8 @@ def write(folder: Path, now: datetime) -> Path:
     for name, specimen in specimens().items():
         (attached / name).write_bytes(specimen.content)
     path = folder / FILE_NAME
-    path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records(now)))
+    with path.open("wb") as lines:
+        lines.writelines(msgspec.json.encode(one) + b"\n" for one in records(now))
     return path
 
 

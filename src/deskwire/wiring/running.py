@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import uvloop
 
 from deskwire.cli.operation import run_interruptibly
-from deskwire.wiring import demonstration, logs, processes
+from deskwire.wiring import demonstration, logs, memory, processes
 from deskwire.wiring.keys import secret_key
 from deskwire.wiring.opening import prepare
 from deskwire.wiring.serving import Serving
@@ -41,6 +41,7 @@ def serve(
         asyncio.run(prepare(said))
         if demo:
             introduce = run_interruptibly(lambda: demonstration.prepare(said))
+        memory.give_back()
 
     def announce(url: str) -> None:
         print(f"ready on {url}{introduce(said.public_url or url)}", flush=True)
