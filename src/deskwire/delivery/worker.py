@@ -237,6 +237,10 @@ class Worker:
             attempt = Attempt(ready.kind, self._clock(), outcome)
             wait_s = self._wait_s(attempts, outcome, loop.time() - began_at)
             if wait_s is None:
+                if isinstance(outcome, Delivered):
+                    # The receiver is free for the next one; writing this one down takes as long again.
+                    lane.rest(claim)
+                    self._start(lane)
                 await self._record(Ended(claim, attempt, self._chance()))
                 return
             if await self._record(TriedInVain(claim, attempt)) is Verdict.LATE:
