@@ -5,7 +5,7 @@ import pytest
 from deskwire.delivery.lanes import Lane
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
-from deskwire.model.limits import LANE_WINDOW_FIRST, LANE_WINDOW_MOST
+from deskwire.model.limits import LANE_CLAIMS_PER_WINDOW, LANE_WINDOW_FIRST, LANE_WINDOW_MOST
 from tests.api.records import new_id
 from tests.engines import NEW_YEAR
 
@@ -96,3 +96,18 @@ def test_what_rests_holds_no_place_of_the_window() -> None:
     assert started(lane, first, second) == [first]
     lane.rest(first)
     assert started(lane) == [second]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "is_crowded", "room"),
+    [
+        ([], False, LANE_WINDOW_FIRST * LANE_CLAIMS_PER_WINDOW),
+        ([], True, 1),
+        ([ARRIVED], True, (LANE_WINDOW_FIRST + 1) * LANE_CLAIMS_PER_WINDOW),
+        ([ARRIVED, UNREACHABLE], False, LANE_WINDOW_FIRST),
+    ],
+)
+def test_nothing_is_claimed_that_would_wait_for_one_in_doubt(
+    outcomes: list[Outcome], is_crowded: bool, room: int
+) -> None:
+    assert learned(*outcomes).room(is_crowded) == room

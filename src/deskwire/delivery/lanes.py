@@ -40,9 +40,14 @@ class Lane:
     def window(self, is_crowded: bool) -> int:
         return self._window if self._is_proven or not is_crowded else 1
 
+    @property
+    def doubt(self) -> int:
+        return 2 if self.is_ailing else 0 if self._is_proven else 1
+
     def room(self, is_crowded: bool) -> int:
-        """How many more to claim; for one that fails, none that would have to wait."""
-        at_once = self.window(is_crowded) * (1 if self.is_ailing else LANE_CLAIMS_PER_WINDOW)
+        """How many more to claim; for one that fails, or may in a crowd, none that would have to wait."""
+        waits_in_vain = self.is_ailing or (is_crowded and not self._is_proven)
+        at_once = self.window(is_crowded) * (1 if waits_in_vain else LANE_CLAIMS_PER_WINDOW)
         return min(
             at_once - len(self.waiting) - len(self._travelling), LANE_RESTING_MOST - len(self._resting)
         )
@@ -145,9 +150,10 @@ class Lanes:
     def room_of(self, webhook_id: str) -> int:
         return self._lanes.get(webhook_id, Lane()).room(self._is_crowded)
 
-    def is_ailing(self, webhook_id: str) -> bool:
+    def doubt(self, webhook_id: str) -> int:
+        """0 for one that answered, 1 for one that nobody knows, 2 for one that failed."""
         lane = self._lanes.get(webhook_id)
-        return lane is not None and lane.is_ailing
+        return 1 if lane is None else lane.doubt
 
     def holds(self, webhook_id: str, event_id: str) -> bool:
         lane = self._lanes.get(webhook_id)

@@ -155,8 +155,8 @@ class Worker:
     def _chosen(self, due: list[Due]) -> Iterator[tuple[str, list[Wanted]]]:
         """What to claim in a transaction each: some webhooks of a workspace, those that fail last."""
 
-        def place(each: Due) -> tuple[bool, str, str]:
-            return self.lanes.is_ailing(each.webhook_id), each.workspace_id, each.webhook_id
+        def place(each: Due) -> tuple[int, str, str]:
+            return self.lanes.doubt(each.webhook_id), each.workspace_id, each.webhook_id
 
         for (_, workspace_id), rows in groupby(sorted(due, key=place), key=lambda each: place(each)[:2]):
             wanted = []

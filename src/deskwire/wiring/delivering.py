@@ -25,6 +25,7 @@ from deskwire.store.clock import system_clock
 from deskwire.wiring.access_log import AccessLog
 from deskwire.wiring.keys import webhook_seal
 from deskwire.wiring.opening import OpenHouse
+from deskwire.wiring.redaction import redact
 from deskwire.wiring.settings import Settings
 
 LOGGER = "deskwire.delivery"
@@ -126,11 +127,10 @@ class DeliveryObserver:
             "http_status": getattr(outcome, "http_status", None),
             "duration_ms": outcome.duration_ms,
         }
-        if isinstance(outcome, Delivered):
-            self._access_log.note_event("delivery attempt", LOGGER, values)
-        else:
+        if not isinstance(outcome, Delivered):
             self._failed_attempts.add()
-            log.info("delivery attempt", **values, error=outcome.error)
+            values["error"] = redact(outcome.error)
+        self._access_log.note_event("delivery attempt", LOGGER, values)
 
     def decided(self, claim: Claim, verdict: Verdict, reason: str | None) -> None:
         counter = self._verdicts.get(verdict)

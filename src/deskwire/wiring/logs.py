@@ -70,11 +70,11 @@ def _render_text(_logger: WrappedLogger, _method: str, line: EventDict) -> str:
     """`TIME LEVEL EVENT key=value …`, and the traceback on lines of its own."""
     exception = line.pop("exception", None)
     start = f"{line.pop('time')} {line.pop('level'):<7} {line.pop('event')}"
-    rest = "".join(f" {key}={_render_value(value)}" for key, value in line.items())
+    rest = "".join(f" {key}={render_value(value)}" for key, value in line.items())
     return f"{start}{rest}\n{exception}" if exception else start + rest
 
 
-def _render_value(value: object) -> str:
+def render_value(value: object) -> str:
     text = str(value)
     return text if text.isprintable() and " " not in text and text else repr(text)
 
