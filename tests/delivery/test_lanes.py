@@ -111,3 +111,15 @@ def test_nothing_is_claimed_that_would_wait_for_one_in_doubt(
     outcomes: list[Outcome], is_crowded: bool, room: int
 ) -> None:
     assert learned(*outcomes).room(is_crowded) == room
+
+
+def test_one_that_let_the_next_pass_lets_nobody_pass_once_more() -> None:
+    lane = Lane()
+    first, second, third = claim("channel"), claim("channel"), claim("channel")
+    assert started(lane, first, second, third) == [first]
+    lane.rest(first)
+    assert started(lane) == [second]
+    lane.finish(first)
+    assert started(lane) == []
+    lane.finish(second)
+    assert started(lane) == [third]

@@ -30,8 +30,8 @@ class Lane:
         self._waiting_ids: set[str] = set()
         self._travelling: set[str] = set()
         self._resting: set[str] = set()
-        # Whose first delivery is under way: the next one of the same channel waits for it.
-        self._keys_under_way: set[str] = set()
+        # The first delivery that is under way for each channel: the next one of the same waits for it.
+        self._first_under_way: dict[str, str] = {}
 
     @property
     def claimed(self) -> int:
@@ -72,13 +72,13 @@ class Lane:
         for claim in list(self.waiting):
             if len(self._travelling) >= window:
                 return
-            if claim.untried and (claim.order_key in self._keys_under_way or self._must_wait):
+            if claim.untried and (claim.order_key in self._first_under_way or self._must_wait):
                 continue
             self.waiting.remove(claim)
             self._waiting_ids.discard(claim.event_id)
             self._travelling.add(claim.event_id)
             if claim.untried:
-                self._keys_under_way.add(claim.order_key)
+                self._first_under_way[claim.order_key] = claim.event_id
             yield claim
 
     @property
@@ -114,8 +114,8 @@ class Lane:
                 self.is_ailing = self._is_refusing = True
 
     def _let_pass(self, claim: Claim) -> None:
-        if claim.untried:
-            self._keys_under_way.discard(claim.order_key)
+        if self._first_under_way.get(claim.order_key) == claim.event_id:
+            del self._first_under_way[claim.order_key]
 
 
 class Lanes:
