@@ -147,6 +147,10 @@ class Lanes:
             if (lane.claimed and lane.room(self._is_crowded) <= 0) or (must_spare and lane.is_ailing)
         ]
 
+    @property
+    def ailing(self) -> list[str]:
+        return [id for id, lane in self._lanes.items() if lane.is_ailing]
+
     def room_of(self, webhook_id: str) -> int:
         return self._lanes.get(webhook_id, Lane()).room(self._is_crowded)
 

@@ -28,6 +28,7 @@ from deskwire.desk.identity import new_id
 from deskwire.desk.sealing import Seal
 from deskwire.model.deliveries import Delivered, Outcome, attempt_limit_s, wait_within_cycle_s
 from deskwire.model.limits import (
+    AILING_LOOKED_AT,
     ATTEMPT_S,
     CLAIM_START_S,
     CLOCK_STEP_S,
@@ -137,10 +138,16 @@ class Worker:
             self.oldest_due_s = await self._database.read(oldest_due_us) / SECOND_US
             self._measured_at = now
         self._looked_at = now
-        room = min(self.lanes.room, DELIVERIES_LOOKED_AT)
+        # Those that fail may have much that is due: what is due for the others is found before it.
+        is_more = await self._claim_among([*self.lanes.full, *self.lanes.ailing], DELIVERIES_LOOKED_AT)
+        return await self._claim_among(self.lanes.full, AILING_LOOKED_AT) or is_more
+
+    async def _claim_among(self, busy: list[str], limit: int) -> bool:
+        """Claims what is due but for the webhooks that are busy; whether there may be more."""
+        room = min(self.lanes.room, limit)
         if room <= 0:
             return False
-        busy = [*self.lanes.full, *self._passed_over]
+        busy = [*busy, *self._passed_over]
         due = await self._database.read(lambda tx: find_due(tx, busy, room))
         free = [each for each in due if not self.lanes.holds(each.webhook_id, each.event_id)]
         claiming = [self._claim(workspace_id, each) for workspace_id, each in self._chosen(free)]

@@ -180,8 +180,9 @@ LEASE_US = 30 * 1_000_000
 CLAIM_START_S = 8.0
 # A worker that hears of nothing looks by itself so often.
 DELIVERY_POLL_S = 0.2
-# So few that those which came meanwhile are looked at soon.
-DELIVERIES_LOOKED_AT = 250
+DELIVERIES_LOOKED_AT = 500
+# For webhooks whose last delivery failed: so few that the others are looked at again soon.
+AILING_LOOKED_AT = 100
 DELIVERIES_AT_ONCE = 2560
 # Of these, how many may go to webhooks whose last delivery failed: the others must not wait for them.
 AILING_DELIVERIES_AT_ONCE = 1920
