@@ -16,7 +16,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    # What was imported and collected stays: looking through it for circles again and again is half of a run.
+    # What was imported and collected stays, and is much to look through for circles again and again.
     gc.collect()
     gc.freeze()
 

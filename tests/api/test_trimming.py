@@ -38,14 +38,9 @@ each_table = pytest.mark.parametrize(("table", "time", "lifetime_us"), TABLES, i
 
 
 @pytest.fixture
-def desk(own_house: House) -> Desk:
-    """In a house of its own, since no service would have written what is trimmed here."""
-    return own_house.open_desk()
-
-
-@pytest.fixture
-def other_desk(own_house: House) -> Desk:
-    return own_house.open_desk()
+def house(own_house: House) -> House:
+    """One that no other test looks over, since no service would have written what is trimmed here."""
+    return own_house
 
 
 def row(desk: Desk, table: Table, time: str, number: int, at: int) -> dict[str, Value]:

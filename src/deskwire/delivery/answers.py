@@ -10,11 +10,15 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
 
-from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES, ANSWER_PIECE_BYTES, ANSWER_READ_MAX_BYTES
+from deskwire.model.limits import (
+    ANSWER_BODY_PIECE_BYTES,
+    ANSWER_HEAD_MAX_BYTES,
+    ANSWER_PIECE_BYTES,
+    ANSWER_READ_MAX_BYTES,
+)
 
 END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 LONGEST_END_OF_HEAD = 4
-BODY_PIECE_BYTES = 1024
 
 
 class HeadTooLong(Exception):
@@ -59,12 +63,11 @@ class BoundedConnection(ResponseHandler):
         if self._body is None:
             self._parse(piece)
             return
-        # Little by little: the parser makes something of every answer that follows this one's body.
-        for start in range(0, len(piece), BODY_PIECE_BYTES):
+        for start in range(0, len(piece), ANSWER_BODY_PIECE_BYTES):
             if self._body.is_eof():
                 self._cut_off()
                 return
-            self._parse(piece[start : start + BODY_PIECE_BYTES])
+            self._parse(piece[start : start + ANSWER_BODY_PIECE_BYTES])
 
     def _end_of_head(self, piece: bytes) -> int:
         """How much of the piece belongs to a head that ends in it; 0: none does.

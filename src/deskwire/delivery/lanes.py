@@ -42,6 +42,7 @@ class Lane:
 
     @property
     def doubt(self) -> int:
+        """0 for one that answered, 1 for one that nobody knows, 2 for one that failed."""
         return 2 if self.is_ailing else 0 if self._is_proven else 1
 
     def room(self, is_crowded: bool) -> int:
@@ -87,7 +88,7 @@ class Lane:
         return self._is_refusing and len(self._travelling) > 0
 
     def rest(self, claim: Claim) -> None:
-        """It waits for its next attempt. Order is kept as long as nothing fails, so the next may pass."""
+        """It arrived, or waits for its next attempt: either way the next of its channel may pass."""
         self._travelling.discard(claim.event_id)
         self._resting.add(claim.event_id)
         self._let_pass(claim)
@@ -155,7 +156,6 @@ class Lanes:
         return self._lanes.get(webhook_id, Lane()).room(self._is_crowded)
 
     def doubt(self, webhook_id: str) -> int:
-        """0 for one that answered, 1 for one that nobody knows, 2 for one that failed."""
         lane = self._lanes.get(webhook_id)
         return 1 if lane is None else lane.doubt
 

@@ -139,7 +139,10 @@ class Worker:
             self._measured_at = now
         self._looked_at = now
         # Those that fail may have much that is due: what is due for the others is found before it.
-        is_more = await self._claim_among([*self.lanes.full, *self.lanes.ailing], DELIVERIES_LOOKED_AT)
+        ailing = self.lanes.ailing
+        is_more = await self._claim_among([*self.lanes.full, *ailing], DELIVERIES_LOOKED_AT)
+        if not ailing:
+            return is_more
         return await self._claim_among(self.lanes.full, AILING_LOOKED_AT) or is_more
 
     async def _claim_among(self, busy: list[str], limit: int) -> bool:

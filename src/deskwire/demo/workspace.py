@@ -53,6 +53,7 @@ def records(now: datetime) -> Iterator[dict[str, object]]:
     yield from contact_records(now, people)
     yield from (channel.record for channel in channels)
     yield from message_records(now, channels, shelf)
+    # The messages have put onto it what they attach.
     yield from shelf.records
     yield from (call for _, call in calls)
     yield from task_records(now, staff, groups, channels)

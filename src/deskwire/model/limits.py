@@ -162,6 +162,8 @@ ANSWER_HEAD_MAX_BYTES = 64 * 1024
 ANSWER_HEADER_MAX_BYTES = 16 * 1024
 # So much of an answer is parsed at once, whatever has arrived.
 ANSWER_PIECE_BYTES = 16 * 1024
+# Of a body less: the parser makes something of every answer that follows it in the same piece.
+ANSWER_BODY_PIECE_BYTES = 1024
 # Shorter than receivers commonly keep an idle connection.
 CONNECTION_IDLE_S = 15.0
 RETRY_AFTER_MAXIMUM_S = 24 * 60 * 60
@@ -193,7 +195,7 @@ LANE_WINDOW_MOST = 16
 DELIVERIES_CROWDED = 512
 # Claimed for one webhook beyond those under way, so that none waits for the database.
 LANE_CLAIMS_PER_WINDOW = 4
-# Of one webhook, how many may rest between the attempts of their cycles.
+# Of one webhook, how many may rest between the attempts of their cycles, or arrived and are not yet recorded.
 LANE_RESTING_MOST = 64
 LANES_REMEMBERED = 10_000
 # In one transaction, so that hundreds of webhooks take few, and none keeps others waiting.
