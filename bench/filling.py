@@ -58,19 +58,11 @@ AHEAD = 4
 Rows = list[dict[str, Value]]
 
 
-class Found(NamedTuple):
-    """An entry of the search index; terms have no blanks, and one text travels quicker than many."""
-
-    id: str
-    created_at: int
-    terms: str
-
-
 class Made(NamedTuple):
     """Rows for one statement after another, what is found by its words, and the tags that were used."""
 
     rows: list[tuple[str, Rows]]
-    found: list[Found]
+    found: list[Entry]
     tags: list[str]
 
 
@@ -177,8 +169,7 @@ async def write(store: Store, workspace_id: str, subject: Subject | None, made: 
             for name, rows in one.rows:
                 await tx.many(STATEMENTS[name], rows)
         if subject is not None:
-            entries = [Entry(id, at, terms.split(" ")) for one in made for id, at, terms in one.found]
-            await tx.index(subject, workspace_id, entries)
+            await tx.index(subject, workspace_id, [entry for one in made for entry in one.found])
 
     await store.write(operation)
 
@@ -222,7 +213,7 @@ def make_contacts(workspace_id: str, size: Size, numbers: range) -> Made:
     ]
     rows = [row_of(kinds.CONTACTS, workspace_id, one) for one in contacts]
     found = [
-        Found(one.id, one.created_at, " ".join(contact_terms(prefix, one.name, one.email, one.phone)))
+        Entry(one.id, one.created_at, contact_terms(prefix, one.name, one.email, one.phone))
         for one in contacts
     ]
     tags = [tag for one in contacts for tag in one.tags]
@@ -258,7 +249,7 @@ def make_messages(workspace_id: str, size: Size, numbers: range, given: Sequence
     rows = [
         row_of(kinds.MESSAGES, workspace_id, one, seq=seq) for one, seq in zip(messages, given, strict=True)
     ]
-    found = [Found(one.id, one.created_at, " ".join(message_terms(workspace_id, one))) for one in messages]
+    found = [Entry(one.id, one.created_at, message_terms(workspace_id, one)) for one in messages]
     return Made([("message", rows)], found, [])
 
 

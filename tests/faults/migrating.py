@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from deskwire.store import migration
+from deskwire.store import migration, migration_script
 
 DAWDLE = "SELECT pg_sleep(1)"
 
@@ -32,13 +32,13 @@ def die_at(death: int) -> None:
 
 
 def dawdle_at(death: int) -> None:
-    whole = migration.script
+    whole = migration_script.script
 
     def with_a_pause(dialect: str, version: str | None) -> str:
         statements = whole(dialect, version).split(";\n")
         return ";\n".join([*statements[:death], DAWDLE, *statements[death:]])
 
-    migration.script = with_a_pause  # type: ignore[assignment]
+    migration_script.script = with_a_pause  # type: ignore[assignment]
 
 
 def main(target: str, death: int) -> None:

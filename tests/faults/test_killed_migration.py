@@ -12,7 +12,8 @@ import apsw
 import asyncpg
 import pytest
 
-from deskwire.store.migration import migrate_postgres, migrate_sqlite, script
+from deskwire.store.migration import migrate_postgres, migrate_sqlite
+from deskwire.store.migration_script import script
 from deskwire.store.schema import SCHEMA, postgres_version, sqlite_file_version
 from tests.engines import PostgresServer
 from tests.faults.report import Report

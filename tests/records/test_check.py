@@ -113,13 +113,13 @@ def test_each_damage_is_told_in_a_line(
 
 
 def test_an_entry_of_the_search_index_that_is_missing_or_too_many_is_told(filled: Desk) -> None:
-    async def index(subject: Subject, number: int, terms: list[str]) -> None:
+    async def index(subject: Subject, number: int, terms: str) -> None:
         entry = Entry(uid(number), Moment(1), terms)
         await filled.store.write(lambda tx: tx.index(subject, filled.workspace_id, [entry]))
 
-    filled.run(index(Subject.MESSAGES, 3, []))
-    filled.run(index(Subject.MESSAGES, 4, ["abcpxx"]))
-    filled.run(index(Subject.CONTACTS, 77, ["abcpxx"]))
+    filled.run(index(Subject.MESSAGES, 3, ""))
+    filled.run(index(Subject.MESSAGES, 4, "abcpxx"))
+    filled.run(index(Subject.CONTACTS, 77, "abcpxx"))
     assert filled.differences() == [
         f"contact_terms {uid(77)}: the entry is there and should be absent",
         f"message_terms {uid(3)}: the entry is absent and should be there",

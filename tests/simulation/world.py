@@ -22,7 +22,7 @@ from deskwire.model.events import ChannelEventData, EventKind
 from deskwire.model.moments import Moment
 from deskwire.model.webhooks import WebhookRecord
 from deskwire.store import sqlite_figures
-from deskwire.store.migration import script
+from deskwire.store.migration_script import script
 from deskwire.store.sqlite_search import Later
 from deskwire.store.sqlite_transaction import perform
 from deskwire.store.transaction import Tx

@@ -70,10 +70,7 @@ async def fill_postgres(connection: asyncpg.Connection) -> None:
 
 
 def entries(first: int) -> Sequence[Entry]:
-    return [
-        Entry(str(uuid.UUID(int=n)), n, ["wcommon", f"w{n}", f"p{n % FEW}"])
-        for n in range(first, first + ROWS)
-    ]
+    return [Entry(str(uuid.UUID(int=n)), n, f"wcommon w{n} p{n % FEW}") for n in range(first, first + ROWS)]
 
 
 async def index(tx: Tx) -> None:

@@ -160,7 +160,7 @@ def test_what_a_group_says_for_the_index_is_written_once_and_without_what_was_un
     run: Run, sqlite_store: SqliteStore
 ) -> None:
     async def say(tx: Tx, thing: str, *terms: str) -> None:
-        await tx.index(Subject.MESSAGES, WORKSPACE, [Entry(thing, tx.now, list(terms))])
+        await tx.index(Subject.MESSAGES, WORKSPACE, [Entry(thing, tx.now, " ".join(terms))])
 
     async def say_and_fail(tx: Tx) -> None:
         await say(tx, THINGS[1], "word")

@@ -17,9 +17,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from deskwire.model.errors import Unavailable
-from deskwire.store import migration, schema
+from deskwire.store import migration, migration_script, schema
 from deskwire.store.clock import system_clock
-from deskwire.store.migration import migrate_postgres, migrate_sqlite, script
+from deskwire.store.migration import migrate_postgres, migrate_sqlite
+from deskwire.store.migration_script import script
 from deskwire.store.schema import SCHEMA, sqlite_file_version, what_to_do
 from deskwire.store.sqlite import SqliteStore
 from deskwire.store.statement import POSTGRES, SQLITE
@@ -60,7 +61,7 @@ LONG = """if op.get_context().dialect.name == "sqlite":
         op.execute("SELECT pg_sleep(2)")"""
 
 
-def revisions(folder: Path = migration.MIGRATIONS) -> list[str]:
+def revisions(folder: Path = migration_script.MIGRATIONS) -> list[str]:
     config = Config()
     config.set_main_option("script_location", str(folder))
     config.set_main_option("path_separator", "os")
@@ -102,14 +103,14 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
 
     def make(*further: str, more: str = "") -> Path:
         folder = tmp_path / f"migrations-{len(list(tmp_path.iterdir()))}"
-        shutil.copytree(migration.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(migration_script.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
         before = SCHEMA
         for revision in further:
             (folder / "versions" / f"{revision}_made_up.py").write_text(
                 MADE_UP.format(sentence="Made up.", revision=revision, before=before, more=more)
             )
             before = revision
-        monkeypatch.setattr(migration, "MIGRATIONS", folder)
+        monkeypatch.setattr(migration_script, "MIGRATIONS", folder)
         for module in (migration, schema):
             monkeypatch.setattr(module, "SCHEMA", before)
         return folder
@@ -293,8 +294,8 @@ def test_several_revisions_are_caught_up_with_at_once(
 MIGRATING = """
 import asyncio, sys
 from pathlib import Path
-from deskwire.store import migration
-migration.MIGRATIONS, migration.SCHEMA = Path(sys.argv[1]), "9999"
+from deskwire.store import migration, migration_script
+migration_script.MIGRATIONS, migration.SCHEMA = Path(sys.argv[1]), "9999"
 if sys.argv[2].startswith("postgresql"):
     asyncio.run(migration.migrate_postgres(sys.argv[2]))
 else:

@@ -103,8 +103,8 @@ async def search(store: Store) -> None:
     async def write(tx: Tx) -> None:
         for subject in Subject:
             there = crowd.entries(0)[5]
-            new = Entry(there.id[:-1] + "f", 5, ["wnew"])
-            await tx.index(subject, workspace, [there, new, Entry(new.id, 5, [])])
+            new = Entry(there.id[:-1] + "f", 5, "wnew")
+            await tx.index(subject, workspace, [there, new, Entry(new.id, 5, "")])
 
     async def read(tx: Tx) -> None:
         for subject in Subject:
@@ -245,7 +245,7 @@ async def explain_all(connection: asyncpg.Connection) -> dict[str, list[Node]]:
         workspace = crowd.WORKSPACES[0]
         there = crowd.entries(0)[5]
         for subject in Subject:
-            await postgres_search.index(connection, subject, workspace, [there, Entry(there.id, 5, [])])
+            await postgres_search.index(connection, subject, workspace, [there, Entry(there.id, 5, "")])
             for parts in (Parts(("w7",), ()), Parts(("wcommon", "w7"), ("p7",))):
                 await postgres_search.candidates(connection, subject, workspace, parts, 50)
     return found | {sql: await explain_text(connection, sql) for sql in seen if "_terms" in sql}

@@ -14,7 +14,7 @@ MINE, THEIRS = "00000000-0000-0000-0000-00000000aabc", "00000000-0000-0000-0000-
 
 
 def entries(first: int, *terms: str) -> list[Entry]:
-    return [Entry(str(uuid.UUID(int=n)), n, list(terms)) for n in range(first, first + 10)]
+    return [Entry(str(uuid.UUID(int=n)), n, " ".join(terms)) for n in range(first, first + 10)]
 
 
 def ids(first: int) -> list[str]:
@@ -41,7 +41,7 @@ def test_a_thing_is_found_by_its_newest_terms_alone(run: Run, store: AnyStore) -
     async def write(tx: Tx) -> None:
         await tx.index(Subject.CONTACTS, MINE, entries(0, "first", "it's", '"quoted"', "back\\slash", "a:b"))
         await tx.index(Subject.CONTACTS, MINE, entries(5, "second"))
-        await tx.index(Subject.CONTACTS, MINE, [Entry(entry.id, 0, []) for entry in entries(10)])
+        await tx.index(Subject.CONTACTS, MINE, [Entry(entry.id, 0, "") for entry in entries(10)])
 
     async def found(tx: Tx, *terms: str) -> int:
         return len(await tx.candidates(Subject.CONTACTS, MINE, Parts(terms, ()), 100))

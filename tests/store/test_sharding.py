@@ -155,7 +155,7 @@ def test_the_search_index_is_asked_of_one_workspace(run: Run, postgres_server: P
         try:
             with connection.query_logger(lambda record: seen.add(record.query)):
                 for subject in Subject:
-                    entries = [Entry(id, 5, ["wnew"]), Entry(id, 5, [])]
+                    entries = [Entry(id, 5, "wnew"), Entry(id, 5, "")]
                     await postgres_search.index(connection, subject, id, entries)
                     await postgres_search.candidates(connection, subject, id, Parts(("wnew",), ()), 5)
                     await postgres_search.indexed(connection, subject, id, id, id)

@@ -176,4 +176,4 @@ async def put_gone(tx: Tx, workspace_id: str, gone: ContactRecord, keep_id: str)
     gone.merged_into, gone.updated_at = keep_id, tx.now
     gone.external_id, gone.tags = None, []
     await put(tx, kinds.CONTACTS, workspace_id, gone)
-    await tx.index(Subject.CONTACTS, workspace_id, [Entry(gone.id, gone.created_at, [])])
+    await tx.index(Subject.CONTACTS, workspace_id, [Entry(gone.id, gone.created_at, "")])

@@ -37,7 +37,7 @@ def is_searchable(message: MessageRecord) -> bool:
     return message.visible() and not from_system
 
 
-def message_terms(workspace_id: str, message: MessageRecord) -> list[str]:
+def message_terms(workspace_id: str, message: MessageRecord) -> str:
     if not is_searchable(message):
-        return []
+        return ""
     return terms(term_prefix(workspace_id), message.content[:INDEXED_CHARACTERS])

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
 
 import msgspec
 
@@ -43,26 +42,28 @@ def cut(folded: str) -> list[str]:
     return _WORD.findall(folded)
 
 
-def terms(prefix: str, text: str) -> list[str]:
-    """The distinct index terms of a text; `prefix` is the workspace's, of one length for all of them.
+def terms(prefix: str, text: str) -> str:
+    """The index terms of a text, a blank between each; `prefix` is the workspace's, of one length for all.
 
     `w` and a word, `p` and each pair of its characters (the last character alone, too, so that `p` and any
-    character is the beginning of a term), `t` and each triple.
+    character is the beginning of a term), `t` and each triple. What several words have in common is named by
+    each: an index takes it once anyway.
     """
-    cut_words = [
-        _terms_of_word(prefix, word) if len(word) <= _COMMON_CHARACTERS else _terms_of(prefix, word)
-        for word in words(text)
-    ]
-    return list(dict.fromkeys(chain.from_iterable(cut_words)))
+    return " ".join(
+        [
+            _terms_of_word(prefix, word) if len(word) <= _COMMON_CHARACTERS else _terms_of(prefix, word)
+            for word in dict.fromkeys(words(text))
+        ]
+    )
 
 
-def part_terms(prefix: str, runs: Iterable[str]) -> list[str]:
-    """The distinct pairs, ends and triples of the runs, as an index keeps them."""
-    return list(dict.fromkeys(chain.from_iterable(_parts_of(prefix, run) for run in runs)))
+def part_terms(prefix: str, runs: Iterable[str]) -> str:
+    """The pairs, ends and triples of the runs, as an index keeps them."""
+    return " ".join([term for run in dict.fromkeys(runs) for term in _parts_of(prefix, run)])
 
 
-def _terms_of(prefix: str, word: str) -> list[str]:
-    return [_whole(prefix, word), *_parts_of(prefix, word)]
+def _terms_of(prefix: str, word: str) -> str:
+    return " ".join([_whole(prefix, word), *_parts_of(prefix, word)])
 
 
 def _parts_of(prefix: str, run: str) -> list[str]:

@@ -1,15 +1,10 @@
-"""Bringing a database to this version: Alembic writes the script, the bare drivers run it at once."""
+"""Bringing a database to this version: a script is written for it, and the bare drivers run it at once."""
 
-import io
 import time
 from pathlib import Path
 
 import apsw
 import asyncpg
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 
 from deskwire.model.errors import Unavailable
 from deskwire.store import sqlite_figures
@@ -24,32 +19,6 @@ SQLITE_LOCK_RETRY_S = 0.02
 POSTGRES_LOCK = 0x6465736B77697265
 SQLITE_DIALECT = "sqlite"
 POSTGRES_DIALECT = "postgresql"
-MIGRATIONS = Path(__file__).parent / "migrations"
-
-
-def script(dialect: str, version: str | None, target: str = "head") -> str:
-    """The statements that lead from a version of the schema to another one, to this program's unless told."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    directory = ScriptDirectory.from_config(config)
-    written = io.StringIO()
-    with EnvironmentContext(
-        config,
-        directory,
-        fn=lambda current, _context: directory._upgrade_revs(target, current),
-        as_sql=True,
-        starting_rev=version,
-        destination_rev=target,
-    ) as environment:
-        environment.configure(
-            dialect_name=dialect,
-            output_buffer=written,
-            dialect_opts={"paramstyle": "named"},
-            transactional_ddl=False,
-        )
-        environment.run_migrations()
-    return written.getvalue()
 
 
 def migrate_sqlite(path: Path, lock_wait_s: float = SQLITE_LOCK_WAIT_S) -> bool:
@@ -109,7 +78,9 @@ def way(dialect: str, version: str | None) -> str | None:
         return None
     if version is not None and version > SCHEMA:
         raise Unavailable(what_to_do(version))
+    from deskwire.store import migration_script  # noqa: PLC0415 - most starts need no Alembic, which is slow to load
+
     try:
-        return script(dialect, version)
-    except CommandError as error:
+        return migration_script.script(dialect, version)
+    except migration_script.UnknownVersion as error:
         raise Unavailable(f"the database's schema {version} is none of Deskwire's: {error}") from error

@@ -17,7 +17,6 @@ async def index(
         await connection.executemany(f"DELETE FROM {table} WHERE workspace_id = $1 AND id = $2", without)
     found = [entry for entry in entries if entry.terms]
     if found:
-        # Terms have no blanks; one text is quicker to send than many.
         await connection.execute(
             f"INSERT INTO {table} (workspace_id, id, created_at, terms) "
             "SELECT $1, CAST(id AS uuid), created_at, array_to_tsvector(string_to_array(terms, ' ')) "
@@ -27,7 +26,7 @@ async def index(
             workspace_id,
             [entry.id for entry in found],
             [entry.created_at for entry in found],
-            [" ".join(entry.terms) for entry in found],
+            [entry.terms for entry in found],
         )
 
 

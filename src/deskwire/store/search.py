@@ -12,9 +12,12 @@ class Subject(Enum):
 
 
 class Entry(NamedTuple):
-    """A thing and the terms that find it; without terms nothing finds it. What is new was never indexed."""
+    """A thing and the terms that find it, a blank between each; without any nothing finds it.
+
+    What is new was never indexed.
+    """
 
     id: str
     created_at: int
-    terms: list[str]
+    terms: str
     is_new: bool = False

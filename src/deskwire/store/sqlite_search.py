@@ -45,7 +45,7 @@ def index(connection: apsw.Connection, subject: Subject, workspace_id: str, entr
     numbers |= new
     connection.executemany(
         f"INSERT INTO {table}_terms (rowid, terms) VALUES (?, ?)",
-        [(numbers[entry.id], " ".join(entry.terms)) for entry in found],
+        [(numbers[entry.id], entry.terms) for entry in found],
     )
 
 

@@ -1,6 +1,6 @@
 """The search index: exactly what can be searched for is found by something."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from deskwire.model.contact_text import contact_terms
@@ -18,10 +18,10 @@ END = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 async def check_index(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
     prefix = term_prefix(workspace_id)
 
-    def contact_words(one: ContactRecord) -> Sequence[str]:
-        return contact_terms(prefix, one.name, one.email, one.phone) if one.visible() else []
+    def terms_of_contact(one: ContactRecord) -> str:
+        return contact_terms(prefix, one.name, one.email, one.phone) if one.visible() else ""
 
-    async for line in check_subject(tx, workspace_id, Subject.CONTACTS, whole.CONTACTS, contact_words):
+    async for line in check_subject(tx, workspace_id, Subject.CONTACTS, whole.CONTACTS, terms_of_contact):
         yield line
     async for line in check_subject(
         tx, workspace_id, Subject.MESSAGES, whole.MESSAGES, lambda one: message_terms(workspace_id, one)
@@ -34,7 +34,7 @@ async def check_subject(
     workspace_id: str,
     subject: Subject,
     wholes: Wholes[Any],
-    terms: Callable[[Any], Sequence[str]],
+    terms: Callable[[Any], str],
 ) -> AsyncIterator[str]:
     after = START
     while after != END:
