@@ -9,6 +9,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from deskwire.api.departures import Departing, Departures
 from deskwire.api.exchange import Exchange, Outlet
 from deskwire.api.pace import BODY, DEAF, FRESH, HEAD, IDLE, Lapse, Pace, Sight, Watch
 from deskwire.api.refusal import (
@@ -33,6 +34,7 @@ class BoundedProtocol(HttpToolsProtocol):
     server calls for every connection about once a second, sees from them for how long nothing has moved."""
 
     cycle: Exchange
+    transport: Departing
 
     def __init__(
         self,
@@ -40,9 +42,11 @@ class BoundedProtocol(HttpToolsProtocol):
         server_state: ServerState,
         loop: asyncio.AbstractEventLoop,
         pace: Pace,
+        departures: Departures,
         note_refused: Callable[[int, str], None],
     ) -> None:
         super().__init__(config, server_state, {}, loop)
+        self.departures = departures
         self.note_refused = note_refused
         self.watch = Watch(pace, loop.time())
         self.phase = FRESH
@@ -56,8 +60,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self.is_ending = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.outlet = Outlet(transport, self.hang_up)
+        departing = Departing(transport, self.departures)
+        super().connection_made(departing)
+        self.outlet = Outlet(departing, self.hang_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.connections.discard(self)
@@ -89,6 +94,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """A client that has said all it wants to say still gets its answer."""
+        self.transport.send()
         if self.answering is None or self.phase not in (IDLE, DEAF):
             return False
         self.cycle.keep_alive = False

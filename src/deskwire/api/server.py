@@ -13,6 +13,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from deskwire.api.acceptor import Acceptor
+from deskwire.api.departures import Departures
 from deskwire.api.pace import Pace
 from deskwire.api.protocol import BoundedProtocol
 from deskwire.model import limits
@@ -37,9 +38,10 @@ async def serve(
     loop = asyncio.get_running_loop()
     state = ServerState()
     config = _configure(app)
+    departures = Departures(loop)
 
     def make_protocol() -> BoundedProtocol:
-        return BoundedProtocol(config, state, loop, pace, note_refused)
+        return BoundedProtocol(config, state, loop, pace, departures, note_refused)
 
     acceptors = [Acceptor(each, make_protocol) for each in sockets]
     ticker = asyncio.create_task(_tick(state, pace.check_interval_s))

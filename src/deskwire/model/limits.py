@@ -64,6 +64,8 @@ REQUEST_HEAD_TIMEOUT_S = 10.0
 REQUEST_BODY_GAP_TIMEOUT_S = 10.0
 REQUEST_BODY_TIMEOUT_S = 60.0
 PIPELINE_MAX_REQUESTS = 64
+# More of a connection does not wait for the end of the loop's turn.
+UNSENT_MAX_BYTES = 64 * 1024
 
 # Longer than the 60 s after which load balancers commonly give up an idle connection: the side that sends
 # requests should be the one to close, or a request crosses with the close and is lost.

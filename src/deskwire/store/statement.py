@@ -1,4 +1,4 @@
-"""A statement of the project: declared once, compiled when an engine first runs it, run through bare drivers."""
+"""A statement of the project: declared once, compiled when an engine first runs it, run by bare drivers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
