@@ -28,7 +28,7 @@ def api_of(house: House, endpoints: Sequence[Endpoint] = ENDPOINTS, **more: Any)
         CURSOR_KEY,
         NoLinks(),
         house.observed,
-        house.seal,
+        more.pop("seal", house.seal),
         more.pop("receivers", RECEIVERS),
         **more,
     )

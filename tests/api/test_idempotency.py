@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, func, select
 
 from deskwire.api.endpoint import Call, Endpoint, Made
 from deskwire.api.table import ENDPOINTS
+from deskwire.desk.sealing import Seal
 from deskwire.model.limits import IDEMPOTENT_ANSWER_LIFETIME_US, IDEMPOTENT_ANSWERS_TRIMMED
 from deskwire.store.statement import Statement
 from deskwire.store.tables import IDEMPOTENT_ANSWERS
@@ -50,6 +51,16 @@ def test_an_answer_is_given_again_after_what_it_tells_of_has_changed(desk: Desk)
     )
     assert desk.house.run(changed).status == 200
     assert create(desk, "k", {"name": "Kim"}).body == first.body
+
+
+def test_a_key_whose_answer_cannot_be_opened_any_more_is_refused_and_makes_nothing(desk: Desk) -> None:
+    assert create(desk, "k", {"name": "Kim"}).status == 201
+    api = api_of(desk.house, seal=Seal(b"another key with its 32 bytes !!"))
+    asked = ask(api, desk.secret, "POST", "/contacts", {"name": "Kim"}, ("idempotency-key", "k"))
+    answer = desk.house.run(asked)
+    assert answer.failure == (409, "CONFLICT")
+    assert "secret key" in answer.json["error"]["message"]
+    assert len(desk.get("/contacts").data) == 1
 
 
 def test_without_a_key_a_retry_makes_a_duplicate(desk: Desk) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 from sqlalchemy import bindparam, delete, select, tuple_
 
-from deskwire.desk.sealing import Seal
+from deskwire.desk.sealing import Seal, WrongSeal
 from deskwire.model.errors import DeskError
 from deskwire.model.limits import IDEMPOTENT_ANSWER_LIFETIME_US, IDEMPOTENT_ANSWERS_TRIMMED
 from deskwire.model.tokens import Token
@@ -75,11 +75,23 @@ async def do_once(
             raise DeskError(
                 "IDEMPOTENCY_MISMATCH", "This Idempotency-Key was used before, with another body."
             )
-        return seal.open(cast(bytes, kept[1]), owner)
+        return first_answer(seal, cast(bytes, kept[1]), owner)
     answer = await operation()
     await tx.run(PUT, **mine, request_hash=request_hash, answer=seal.seal(answer, owner), created_at=tx.now)
     await trim_answers(tx, token.workspace_id, IDEMPOTENT_ANSWERS_TRIMMED)
     return answer
+
+
+def first_answer(seal: Seal, sealed: bytes, owner: str) -> bytes:
+    try:
+        return seal.open(sealed, owner)
+    except WrongSeal:
+        # Making it a second time is what the key is there to prevent.
+        raise DeskError(
+            "CONFLICT",
+            "This Idempotency-Key was used before. Its answer cannot be given again, because the instance's "
+            "secret key has changed; what it made is there.",
+        ) from None
 
 
 def under_way() -> DeskError:
