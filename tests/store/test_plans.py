@@ -110,6 +110,7 @@ async def search(store: Store) -> None:
         for subject in Subject:
             for parts in (Parts(("w7",), ()), Parts(("wcommon", "w7"), ("p7",)), Parts((), ("p1",))):
                 assert await tx.candidates(subject, workspace, parts, 50)
+                assert not await tx.has_more_candidates(subject, workspace, parts, 100_000)
 
     await store.write(write)
     await store.read(read)
@@ -248,6 +249,7 @@ async def explain_all(connection: asyncpg.Connection) -> dict[str, list[Node]]:
             await postgres_search.index(connection, subject, workspace, [there, Entry(there.id, 5, "")])
             for parts in (Parts(("w7",), ()), Parts(("wcommon", "w7"), ("p7",))):
                 await postgres_search.candidates(connection, subject, workspace, parts, 50)
+                await postgres_search.has_more_candidates(connection, subject, workspace, parts, 50)
     return found | {sql: await explain_text(connection, sql) for sql in seen if "_terms" in sql}
 
 

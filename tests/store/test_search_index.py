@@ -56,6 +56,26 @@ def test_a_thing_is_found_by_its_newest_terms_alone(run: Run, store: AnyStore) -
     run(store.read(read))
 
 
+def test_more_than_so_many_are_known_without_naming_them(run: Run, store: AnyStore) -> None:
+    async def write(tx: Tx) -> None:
+        await tx.index(Subject.MESSAGES, MINE, entries(0, "abcwbicycle"))
+        await tx.index(Subject.MESSAGES, MINE, entries(100, "abcwbicycle", "abcwred"))
+
+    async def read(tx: Tx) -> None:
+        for subject, parts, count in (
+            (Subject.MESSAGES, Parts(("abcwbicycle",), ()), 20),
+            (Subject.MESSAGES, Parts(("abcwred",), ("abcwbi",)), 10),
+            (Subject.MESSAGES, Parts(("abcwblue",), ()), 0),
+            (Subject.CONTACTS, Parts(("abcwbicycle",), ()), 0),
+        ):
+            assert not await tx.has_more_candidates(subject, MINE, parts, count)
+            if count:
+                assert await tx.has_more_candidates(subject, MINE, parts, count - 1)
+
+    run(store.write(write))
+    run(store.read(read))
+
+
 def test_what_is_written_is_counted_and_the_planner_told(run: Run, store: AnyStore) -> None:
     async def write(tx: Tx) -> None:
         await tx.index(Subject.MESSAGES, MINE, entries(0, "a"))

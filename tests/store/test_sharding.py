@@ -157,7 +157,9 @@ def test_the_search_index_is_asked_of_one_workspace(run: Run, postgres_server: P
                 for subject in Subject:
                     entries = [Entry(id, 5, "wnew"), Entry(id, 5, "")]
                     await postgres_search.index(connection, subject, id, entries)
-                    await postgres_search.candidates(connection, subject, id, Parts(("wnew",), ()), 5)
+                    terms = Parts(("wnew",), ())
+                    await postgres_search.candidates(connection, subject, id, terms, 5)
+                    await postgres_search.has_more_candidates(connection, subject, id, terms, 5)
                     await postgres_search.indexed(connection, subject, id, id, id)
         finally:
             await connection.close()
@@ -165,7 +167,7 @@ def test_the_search_index_is_asked_of_one_workspace(run: Run, postgres_server: P
     run(search())
     # The driver asks what a type is, too.
     seen = {sql for sql in seen if "_terms" in sql}
-    assert len(seen) == 4 * len(Subject)
+    assert len(seen) == 5 * len(Subject)
     assert all("WHERE workspace_id = $1 AND " in sql or "ON CONFLICT (workspace_id, " in sql for sql in seen)
 
 

@@ -87,11 +87,11 @@ async def list_contacts(tx: Tx, workspace_id: str, q: str | None, limit: int, af
         "limit": limit + 1,
     }
     parts = contact_parts(term_prefix(workspace_id), q)
-    if parts.exact or parts.prefixes:
-        ids = await tx.candidates(Subject.CONTACTS, workspace_id, parts, FEW_CANDIDATES + 1)
-        if len(ids) <= FEW_CANDIDATES:
-            return cut(await tx.all(MATCHING_CANDIDATES, **values, ids=ids), limit)
-    return cut(await tx.all(MATCHING, **values), limit)
+    has_terms = parts.exact or parts.prefixes
+    if not has_terms or await tx.has_more_candidates(Subject.CONTACTS, workspace_id, parts, FEW_CANDIDATES):
+        return cut(await tx.all(MATCHING, **values), limit)
+    ids = await tx.candidates(Subject.CONTACTS, workspace_id, parts, FEW_CANDIDATES)
+    return cut(await tx.all(MATCHING_CANDIDATES, **values, ids=ids), limit)
 
 
 async def find_by_external_id(tx: Tx, workspace_id: str, external_id: str) -> Page:

@@ -127,6 +127,9 @@ class PostgresTx:
     ) -> Sequence[str]:
         return await postgres_search.candidates(self._connection, subject, workspace_id, terms, limit)
 
+    async def has_more_candidates(self, subject: Subject, workspace_id: str, terms: Parts, most: int) -> bool:
+        return await postgres_search.has_more_candidates(self._connection, subject, workspace_id, terms, most)
+
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         return await postgres_search.indexed(self._connection, subject, workspace_id, after, until)
 

@@ -43,6 +43,19 @@ async def candidates(
     return [row[0] for row in found]
 
 
+async def has_more_candidates(
+    connection: asyncpg.Connection, subject: Subject, workspace_id: str, terms: Parts, most: int
+) -> bool:
+    found: int = await connection.fetchval(
+        f"SELECT count(*) FROM (SELECT 1 FROM {subject.value}_terms "
+        "WHERE workspace_id = $1 AND terms @@ $2::text::tsquery LIMIT $3) AS found",
+        workspace_id,
+        expression(terms),
+        most + 1,
+    )
+    return found > most
+
+
 async def indexed(
     connection: asyncpg.Connection, subject: Subject, workspace_id: str, after: str, until: str
 ) -> Sequence[str]:

@@ -102,6 +102,15 @@ def candidates(
     return [str(row[0]) for row in rows]
 
 
+def has_more_candidates(connection: apsw.Connection, subject: Subject, terms: Parts, most: int) -> bool:
+    table = f"{subject.value}_terms"
+    found = connection.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)",
+        (expression(terms), most + 1),
+    ).get
+    return cast(int, found) > most
+
+
 def indexed(
     connection: apsw.Connection, subject: Subject, workspace_id: str, after: str, until: str
 ) -> Sequence[str]:

@@ -76,6 +76,9 @@ class SqliteTx:
     ) -> Sequence[str]:
         return sqlite_search.candidates(self._connection, subject, workspace_id, terms, limit)
 
+    async def has_more_candidates(self, subject: Subject, workspace_id: str, terms: Parts, most: int) -> bool:
+        return sqlite_search.has_more_candidates(self._connection, subject, terms, most)
+
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
 

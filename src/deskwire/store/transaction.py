@@ -54,6 +54,13 @@ class Tx(Protocol):
         """Ids of what carries all the terms, newest first as far as the index knows."""
         ...
 
+    async def has_more_candidates(self, subject: Subject, workspace_id: str, terms: Parts, most: int) -> bool:
+        """Whether more than so many carry all the terms; costs far less than naming them.
+
+        Those of another workspace whose terms begin alike may be counted, too.
+        """
+        ...
+
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         """Which ids after one and up to another something finds."""
         ...
