@@ -136,7 +136,7 @@ def test_no_statement_walks_through_a_table_on_sqlite(sqlite_plans: dict[str, li
 
 def is_page(statement: Statement) -> bool:
     names = statement.sqlite._names
-    return "limit" in names and "created_at" in names
+    return "limit" in names and ("created_at" in names or "until" in names)
 
 
 PAGES = [name for name, statement in STATEMENTS.items() if is_page(statement)]
@@ -151,10 +151,11 @@ def test_no_page_is_sorted_on_sqlite(sqlite_plans: dict[str, list[str]]) -> None
 def test_messages_and_candidates_are_found_by_their_indexes_on_sqlite(
     sqlite_plans: dict[str, list[str]],
 ) -> None:
-    (step,) = sqlite_plans["deskwire.desk.messages.LIST"]
-    assert step.startswith(
-        "SEARCH messages USING INDEX messages_by_time (workspace_id=? AND channel_id=? AND "
-    )
+    for page in ("FIRST_PAGE", "FURTHER_PAGE"):
+        (step,) = sqlite_plans[f"deskwire.desk.messages.{page}"]
+        assert step.startswith(
+            "SEARCH messages USING INDEX messages_by_time (workspace_id=? AND channel_id=? AND "
+        )
     candidates = sqlite_plans["deskwire.desk.contacts.MATCHING_CANDIDATES"][0]
     assert candidates == "SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 (workspace_id=? AND id=?)"
     assert any("VIRTUAL TABLE INDEX" in step for plan in sqlite_plans.values() for step in plan)
@@ -302,8 +303,9 @@ def test_no_page_is_sorted_on_postgresql(postgres_plans: PostgresPlans) -> None:
 def test_messages_and_candidates_are_found_by_their_indexes_on_postgresql(
     postgres_plans: PostgresPlans,
 ) -> None:
-    plan = postgres_plans.in_order["deskwire.desk.messages.LIST"]
-    assert [node.by for node in plan if node.by] == ["messages_by_time"]
+    for page in ("FIRST_PAGE", "FURTHER_PAGE"):
+        plan = postgres_plans.in_order[f"deskwire.desk.messages.{page}"]
+        assert [node.by for node in plan if node.by] == ["messages_by_time"]
     candidates = postgres_plans.found["deskwire.desk.contacts.MATCHING_CANDIDATES"]
     (node,) = [node for node in candidates if node.by]
     assert node.by == "contacts_pkey"

@@ -12,7 +12,7 @@ from deskwire.store.statement import Statement
 from deskwire.store.tables import CHANNELS, MESSAGES
 from deskwire.store.transaction import Tx
 
-LIST = Statement(
+WINDOW = (
     select(MESSAGES.c.document)
     .where(
         MESSAGES.c.workspace_id == bindparam("workspace_id"),
@@ -20,10 +20,16 @@ LIST = Statement(
         MESSAGES.c.visible,
         MESSAGES.c.created_at > bindparam("since"),
         MESSAGES.c.created_at <= bindparam("until"),
-        tuple_(MESSAGES.c.created_at, MESSAGES.c.id) < tuple_(bindparam("created_at"), bindparam("id")),
     )
     .order_by(MESSAGES.c.created_at.desc(), MESSAGES.c.id.desc())
     .limit(bindparam("limit"))
+)
+# SQLite compares a position with every row, which the first page can do without.
+FIRST_PAGE = Statement(WINDOW)
+FURTHER_PAGE = Statement(
+    WINDOW.where(
+        tuple_(MESSAGES.c.created_at, MESSAGES.c.id) < tuple_(bindparam("created_at"), bindparam("id"))
+    )
 )
 
 # What is in a deleted channel is as absent as the channel.
@@ -58,7 +64,7 @@ async def list_messages(
         until = min(until, after.created_at)
     return await page_of(
         tx,
-        LIST,
+        FIRST_PAGE if after is None else FURTHER_PAGE,
         limit,
         after,
         workspace_id=workspace_id,
