@@ -14,7 +14,7 @@ from deskwire.store.statement import json_list
 PERIOD_US = 256 * 1_000_000
 COUNT_BITS = 16
 # More of one period are not put in order.
-MOST_OF_A_PERIOD = 1_000
+MOST_OF_A_PERIOD = 200
 # A search looks for its terms in each segment of the index, so more than so many are not left by an import.
 MOST_SEGMENTS = 8
 # So much is merged at a time, lest others who write wait for long.
