@@ -34,7 +34,7 @@ class Amounts:
     dead: int
 
 
-USUAL, QUICK = Amounts(2_000, 100, 2_000), Amounts(500, 40, 200)
+USUAL, QUICK = Amounts(2_000, 50, 2_000), Amounts(500, 40, 200)
 
 
 class Receiver:
