@@ -71,6 +71,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
         self.flow.resume_writing()
         self.parser = None  # type: ignore[assignment]
+        # Otherwise it would be in a circle with its last exchange, whose body would stay until a collection.
+        self.outlet.close = self.transport.close
 
     def data_received(self, data: bytes) -> None:
         if self.phase == DEAF:
@@ -84,8 +86,9 @@ class BoundedProtocol(HttpToolsProtocol):
             match error.__context__:
                 case None:
                     self._refuse(NOT_HTTP)
-                case Refused() as refused:
-                    self._refuse(refused.refusal)
+                # Not the exception itself: it would be in a circle with this frame.
+                case Refused(refusal=refusal):
+                    self._refuse(refusal)
                 case unexpected:
                     raise unexpected from None
         else:

@@ -78,9 +78,13 @@ async def _tick(state: ServerState, check_interval_s: float) -> None:
     loop = asyncio.get_running_loop()
     while True:
         state.default_headers = [(b"date", formatdate(time.time(), usegmt=True).encode())]
-        for connection in _connections(state):
-            connection.check(loop.time())
+        _check(state, loop.time())
         await asyncio.sleep(check_interval_s)
+
+
+def _check(state: ServerState, now_s: float) -> None:
+    for connection in _connections(state):
+        connection.check(now_s)
 
 
 async def _drain(state: ServerState, grace_s: float) -> None:
