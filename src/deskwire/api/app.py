@@ -208,7 +208,11 @@ class Api:
                 )
         if endpoint.before is not None:
             call.refusal = await endpoint.before(call, self._receivers)
-        answer = await self._operate(endpoint, call, request.id)
+        try:
+            answer = await self._operate(endpoint, call, request.id)
+        finally:
+            # Once raised it knows frames that know the call: it would be in a circle.
+            call.refusal = None
         if answer is None:
             return 204, NO_BODY, b""
         status = endpoint.status if isinstance(answer, Made) else 200

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import apsw
 
@@ -48,6 +48,20 @@ class Waiting(Generic[T]):
     cause: str | None = None
     outcome: T | None = None
     failure: Exception | None = None
+
+    def settle(self, failure: BaseException | None) -> None:
+        """Tells the caller, and forgets it: the frames of a failure know this, and would be in a circle."""
+        answer, outcome = self.answer, self.outcome
+        del self.answer, self.outcome, self.failure
+        if answer.done():
+            return
+        match failure:
+            case None:
+                answer.set_result(cast(T, outcome))
+            case asyncio.CancelledError():
+                answer.cancel()
+            case _:
+                answer.set_exception(failure)
 
 
 @dataclass
@@ -101,6 +115,8 @@ class Groups:
         finally:
             # Whoever no longer waits wants nothing to be done that has not begun.
             answer.cancel()
+            # A failure would be in a circle with this frame, and the request with it.
+            del answer
 
     async def finish(self) -> None:
         """Answers everybody who waits; nobody may come after."""
@@ -138,6 +154,8 @@ class Groups:
             if not isinstance(error, Exception):
                 fail(self._everybody(), failure)
                 raise
+            # It may be the error itself, which knows this frame.
+            del failure
         else:
             self.figures.groups += 1
             self.figures.operations += len(group)
@@ -244,19 +262,9 @@ class Groups:
 
 def answer(group: list[Waiting[Any]]) -> None:
     for waiting in group:
-        if waiting.answer.done():
-            continue
-        if waiting.failure is not None:
-            waiting.answer.set_exception(waiting.failure)
-        else:
-            waiting.answer.set_result(waiting.outcome)
+        waiting.settle(waiting.failure)
 
 
 def fail(group: list[Waiting[Any]], failure: BaseException) -> None:
     for waiting in group:
-        if waiting.answer.done():
-            continue
-        if isinstance(failure, asyncio.CancelledError):
-            waiting.answer.cancel()
-        else:
-            waiting.answer.set_exception(failure)
+        waiting.settle(failure)
