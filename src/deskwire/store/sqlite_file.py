@@ -14,7 +14,7 @@ from deskwire.store.schema import sqlite_version, what_to_do
 
 CACHE_KIB = 16 * 1024
 # Each write touches pages all over the indexes, and what is not found here is read again.
-WRITER_CACHE_KIB = 32 * 1024
+WRITER_CACHE_KIB = 20 * 1024
 # A large import makes the write-ahead log as large; it is cut to this when it is begun anew.
 KEPT_WAL_BYTES = 64 * 1024 * 1024
 
