@@ -145,6 +145,17 @@ def test_the_access_log_in_text() -> None:
     assert len(line.split()[0]) == len("2026-01-01T00:00:00.000Z")
 
 
+def test_the_end_of_a_second_is_still_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1_767_225_600.9997)
+    read, write = os.pipe()
+    log = AccessLog("text", write)
+    log.note("r-1", "GET", "/x", 200, 0.1)
+    assert os.read(read, 9999).startswith(b"2026-01-01T00:00:00.999Z info")
+    log.close()
+    os.close(read)
+    os.close(write)
+
+
 def test_the_access_log_writes_within_its_interval() -> None:
     read, write = os.pipe()
     log = AccessLog("text", write)

@@ -80,7 +80,8 @@ class AccessLog:
         if second != self._second:
             self._second = second
             self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-        return f"{self._second_text}.{(now_s - second) * 1000:03.0f}Z"
+        # Cut off, not rounded: a second has no thousandth thousandth.
+        return f"{self._second_text}.{int((now_s - second) * 1000):03}Z"
 
     def _add(self, line: str) -> None:
         with self._lock:
