@@ -1,5 +1,8 @@
 """Lanes: how many requests travel to one webhook at once, as its answers teach."""
 
+from itertools import count
+from uuid import UUID
+
 import pytest
 
 from deskwire.delivery.lanes import Lane
@@ -12,13 +15,15 @@ from tests.engines import NEW_YEAR
 ARRIVED = Delivered(200, 5)
 REFUSED = Refused(500, 5, "The receiver answered 500")
 UNREACHABLE = Unreachable(5, "The connection was refused")
+NUMBERS = count(1)
 
 
 def claim(order_key: str | None = None, *, untried: bool = True) -> Claim:
     return Claim(
         workspace_id=new_id(),
         webhook_id=new_id(),
-        event_id=new_id(),
+        # As those that are given: each greater than the one before.
+        event_id=str(UUID(int=next(NUMBERS))),
         order_key=order_key or new_id(),
         accepted_at=NEW_YEAR,
         counts=True,
@@ -123,3 +128,28 @@ def test_one_that_let_the_next_pass_lets_nobody_pass_once_more() -> None:
     assert started(lane) == []
     lane.finish(second)
     assert started(lane) == [third]
+
+
+def test_one_that_is_given_back_takes_along_what_waits_for_it_alone() -> None:
+    lane = Lane()
+    older, first, tried = claim("channel"), claim("channel"), claim("channel", untried=False)
+    other, behind = claim("another"), claim("channel")
+    lane.add([first, tried, other, behind])
+    started = [next(lane.start(is_crowded=False))]
+    assert started == [first]
+    assert lane.withdraw_behind(first) == [behind]
+    assert lane.holds(behind.event_id)
+    lane.finish(behind)
+    lane.finish(first)
+    assert not lane.holds(behind.event_id)
+    # Claimed once more, and one that is older with it, they set out in their order.
+    lane.add([behind, first, older])
+    started = list(lane.start(is_crowded=False))
+    assert [each for each in started if each.order_key == "channel" and each.untried] == [older]
+
+
+def test_what_was_tried_before_is_waited_for_by_nobody() -> None:
+    lane = Lane()
+    tried, behind = claim("channel", untried=False), claim("channel")
+    lane.add([tried, behind])
+    assert lane.withdraw_behind(tried) == []

@@ -57,7 +57,8 @@ class Lane:
         return event_id in self._waiting_ids or event_id in self._travelling or event_id in self._resting
 
     def add(self, claims: list[Claim]) -> None:
-        self.waiting.extend(claims)
+        # Oldest first: one that was given back may come after those that wait for it.
+        self.waiting = deque(sorted([*self.waiting, *claims], key=lambda claim: claim.event_id))
         self._waiting_ids.update(claim.event_id for claim in claims)
 
     def empty(self) -> list[Claim]:
@@ -66,6 +67,15 @@ class Lane:
         self.waiting.clear()
         self._waiting_ids.clear()
         return taken
+
+    def withdraw_behind(self, claim: Claim) -> list[Claim]:
+        """What waits for this one waits no more: given back alone, it would be passed by them."""
+        behind = [each for each in self.waiting if claim.untried and waits_for(each, claim)]
+        for each in behind:
+            self.waiting.remove(each)
+            self._waiting_ids.discard(each.event_id)
+            self._resting.add(each.event_id)
+        return behind
 
     def start(self, is_crowded: bool) -> Iterator[Claim]:
         """Those that may set out now."""
@@ -117,6 +127,10 @@ class Lane:
     def _let_pass(self, claim: Claim) -> None:
         if self._first_under_way.get(claim.order_key) == claim.event_id:
             del self._first_under_way[claim.order_key]
+
+
+def waits_for(claim: Claim, other: Claim) -> bool:
+    return claim.untried and claim.order_key == other.order_key and claim.event_id > other.event_id
 
 
 class Lanes:

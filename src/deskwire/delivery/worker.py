@@ -210,7 +210,7 @@ class Worker:
         except OSError as error:
             logger.warning("this machine cannot connect to anything just now: %s", error)
             await self._is_stopped_within(1)
-            await self._give_back([claim])
+            await self._put_off(claim)
         except Exception:
             # Its lease runs out, and it is due again.
             logger.exception("delivery of event %s to webhook %s failed", claim.event_id, claim.webhook_id)
@@ -238,7 +238,7 @@ class Worker:
             limit_s = attempt_limit_s(loop.time() - began_at)
             # What passed while the database was away, or this process stood still, is not the receiver's.
             if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
-                await self._give_back([claim])
+                await self._put_off(claim)
                 return
             attempts += 1
             outcome = await self._attempt(claim, ready, limit_s)
@@ -302,6 +302,17 @@ class Worker:
         verdict = await self._recorder.record(result)
         self._observer.decided(result.claim, verdict, reason)
         return verdict
+
+    async def _put_off(self, claim: Claim) -> None:
+        """Gives it back with those that wait for it, which would set out before it otherwise."""
+        behind = self.lanes.lane_of(claim).withdraw_behind(claim)
+        try:
+            await self._give_back([claim, *behind])
+        finally:
+            # Together with the first one, lest they are claimed again before it.
+            for each in behind:
+                self._claimed_at.pop((each.webhook_id, each.event_id))
+                self.lanes.finish(each)
 
     async def _give_back(self, claims: list[Claim]) -> None:
         """To whoever claims them next; should that fail, their lease runs out before long."""
