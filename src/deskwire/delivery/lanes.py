@@ -70,7 +70,13 @@ class Lane:
 
     def withdraw_behind(self, claim: Claim) -> list[Claim]:
         """What waits for this one waits no more: given back alone, it would be passed by them."""
-        behind = [each for each in self.waiting if claim.untried and waits_for(each, claim)]
+        if not claim.untried:
+            return []
+        behind = [
+            each
+            for each in self.waiting
+            if each.untried and each.order_key == claim.order_key and each.event_id > claim.event_id
+        ]
         for each in behind:
             self.waiting.remove(each)
             self._waiting_ids.discard(each.event_id)
@@ -127,10 +133,6 @@ class Lane:
     def _let_pass(self, claim: Claim) -> None:
         if self._first_under_way.get(claim.order_key) == claim.event_id:
             del self._first_under_way[claim.order_key]
-
-
-def waits_for(claim: Claim, other: Claim) -> bool:
-    return claim.untried and claim.order_key == other.order_key and claim.event_id > other.event_id
 
 
 class Lanes:
