@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sqlalchemy import bindparam, delete, select
 
 from deskwire.desk import outbox
-from deskwire.desk.delivering.claiming import Claim, claim, find_due, redate, release
+from deskwire.desk.delivering.claiming import Claim, claim, find_due, redate, release, renew
 from deskwire.desk.delivering.preparing import Prepared, prepare
 from deskwire.desk.delivering.recording import Attempt, Ended, Recorded, Result, TriedInVain, record
 from deskwire.desk.identity import new_id
@@ -152,6 +152,9 @@ class Office:
         self.run(
             self.store.write(lambda tx: release(tx, holder, self.workspace_id, webhook.id, list(event_ids)))
         )
+
+    def renew(self, holder: str, claim: Claim) -> bool:
+        return self.run(self.store.write(lambda tx: renew(tx, holder, claim)))
 
     def redate(self) -> None:
         self.run(self.store.write(redate))

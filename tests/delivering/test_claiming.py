@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from deskwire.desk.delivering.preparing import Lost
 from deskwire.desk.identity import new_id
 from deskwire.model.moments import Moment
 from tests.delivering.office import GONE, SECOND, Office
@@ -114,6 +115,39 @@ def test_what_is_released_is_due_at_once_for_anybody(office: Office, holders: tu
     office.release(webhook, mine, ids[:1])
     assert office.due() == ids[:1]
     assert [each.event_id for each in office.claim(webhook, theirs)] == ids[:1]
+
+
+def test_a_lease_that_is_renewed_begins_anew_and_the_claim_stays_the_same(
+    office: Office, holders: tuple[str, str]
+) -> None:
+    mine, theirs = holders
+    webhook = office.webhook()
+    office.emit()
+    [claim] = office.claim(webhook, mine)
+    office.clock.advance(LEASE - 1)
+    assert office.renew(mine, claim)
+    office.clock.advance(LEASE - 1)
+    assert office.claim(webhook, theirs) == []
+    assert not isinstance(office.prepare(claim), Lost)
+
+
+def test_what_somebody_else_claimed_or_was_given_back_is_not_renewed(
+    office: Office, holders: tuple[str, str]
+) -> None:
+    mine, theirs = holders
+    webhook = office.webhook()
+    office.emit()
+    [claim] = office.claim(webhook, mine)
+    assert not office.renew(theirs, claim)
+    office.clock.advance(LEASE)
+    # Nobody has taken it: it is still ours.
+    assert office.renew(mine, claim)
+    office.clock.advance(LEASE)
+    [later] = office.claim(webhook, theirs)
+    assert not office.renew(mine, claim)
+    office.release(webhook, theirs, [later.event_id])
+    assert not office.renew(theirs, later)
+    assert office.due() == [later.event_id]
 
 
 def test_after_the_clock_was_set_back_what_it_dated_is_due_and_old_claims_are_void(

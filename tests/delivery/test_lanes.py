@@ -130,25 +130,9 @@ def test_one_that_let_the_next_pass_lets_nobody_pass_once_more() -> None:
     assert started(lane) == [third]
 
 
-def test_one_that_is_given_back_takes_along_what_waits_for_it_alone() -> None:
+def test_one_that_is_claimed_once_more_sets_out_before_those_that_came_after_it() -> None:
     lane = Lane()
-    older, first, tried = claim("channel"), claim("channel"), claim("channel", untried=False)
-    other, behind = claim("another"), claim("channel")
-    lane.add([first, tried, other, behind])
-    assert next(lane.start(is_crowded=False)) == first
-    assert lane.withdraw_behind(first) == [behind]
-    assert lane.holds(behind.event_id)
-    lane.finish(behind)
-    lane.finish(first)
-    assert not lane.holds(behind.event_id)
-    # Claimed once more, and one that is older with it, they set out in their order.
-    lane.add([behind, first, older])
-    set_out = list(lane.start(is_crowded=False))
-    assert [each for each in set_out if each.order_key == "channel" and each.untried] == [older]
-
-
-def test_what_was_tried_before_is_waited_for_by_nobody() -> None:
-    lane = Lane()
-    tried, behind = claim("channel", untried=False), claim("channel")
-    lane.add([tried, behind])
-    assert lane.withdraw_behind(tried) == []
+    older, first, behind = claim("channel"), claim("channel"), claim("channel")
+    lane.add([first, behind])
+    lane.add([older])
+    assert list(lane.start(is_crowded=False)) == [older]

@@ -147,6 +147,9 @@ class Ledger:
     ) -> None:
         self._pending.append(lambda: self._release(webhook_id, event_ids, now, process))
 
+    def renewed(self, claim: Claim, is_renewed: bool, now: Moment, process: Process | None) -> None:
+        self._pending.append(lambda: self._renew(claim, is_renewed, now, process))
+
     def redated(self, now: Moment) -> None:
         self._pending.append(lambda: self._redate(now))
 
@@ -270,6 +273,17 @@ class Ledger:
             delivery = self._deliveries.get((webhook_id, event_id))
             if delivery is not None and delivery.state == "claimed" and delivery.process is process:
                 self._wait(delivery, now)
+
+    def _renew(self, claim: Claim, is_renewed: bool, now: Moment, process: Process | None) -> None:
+        self._tell("renewed", claim.webhook_id, claim.event_id, claim.fence, is_renewed)
+        delivery = self._deliveries.get((claim.webhook_id, claim.event_id))
+        is_ours = delivery is not None and delivery.state == "claimed" and delivery.process is process
+        if not is_ours or delivery is None or delivery.fence != claim.fence:
+            self.demand(not is_renewed, f"renewed {claim}, which is somebody else's")
+            return
+        self.demand(is_renewed, f"{claim} was not renewed")
+        self.demand(not delivery.arrivals, "renewed in the middle of a cycle")
+        delivery.due_at, delivery.claimed_s = now + LEASE, self._loop.time()
 
     def _redate(self, now: Moment) -> None:
         for (webhook_id, event_id), delivery in self._deliveries.items():

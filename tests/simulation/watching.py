@@ -17,7 +17,8 @@ from tests.simulation.virtual_loop import PROCESS
 @contextmanager
 def watched(ledger: Ledger, new_id: Callable[[], str]) -> Iterator[None]:
     """The operations of deliveries tell the ledger what they did; ids are the world's."""
-    claim, release, redate = claiming.claim, claiming.release, claiming.redate
+    claim, release = claiming.claim, claiming.release
+    renew, redate = claiming.renew, claiming.redate
     record = recording.record
 
     async def watched_claim(
@@ -33,6 +34,11 @@ def watched(ledger: Ledger, new_id: Callable[[], str]) -> Iterator[None]:
         await release(tx, holder, workspace_id, webhook_id, event_ids)
         ledger.released(webhook_id, event_ids, tx.now, PROCESS.get())
 
+    async def watched_renew(tx: Tx, holder: str, claim: Claim) -> bool:
+        is_renewed = await renew(tx, holder, claim)
+        ledger.renewed(claim, is_renewed, tx.now, PROCESS.get())
+        return is_renewed
+
     async def watched_redate(tx: Tx) -> None:
         await redate(tx)
         ledger.redated(tx.now)
@@ -47,6 +53,7 @@ def watched(ledger: Ledger, new_id: Callable[[], str]) -> Iterator[None]:
     replaced: list[tuple[object, str, object]] = [
         (worker, "claim", watched_claim),
         (worker, "release", watched_release),
+        (worker, "renew", watched_renew),
         (worker, "redate", watched_redate),
         (recorder, "record", watched_record),
         *((module, "new_id", new_id) for module in (worker, deskwire.desk.outbox, deskwire.desk.notices)),

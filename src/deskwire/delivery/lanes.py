@@ -68,21 +68,6 @@ class Lane:
         self._waiting_ids.clear()
         return taken
 
-    def withdraw_behind(self, claim: Claim) -> list[Claim]:
-        """What waits for this one waits no more: given back alone, it would be passed by them."""
-        if not claim.untried:
-            return []
-        behind = [
-            each
-            for each in self.waiting
-            if each.untried and each.order_key == claim.order_key and each.event_id > claim.event_id
-        ]
-        for each in behind:
-            self.waiting.remove(each)
-            self._waiting_ids.discard(each.event_id)
-            self._resting.add(each.event_id)
-        return behind
-
     def start(self, is_crowded: bool) -> Iterator[Claim]:
         """Those that may set out now."""
         window = self.window(is_crowded)

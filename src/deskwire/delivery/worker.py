@@ -13,7 +13,16 @@ from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.delivery.observing import Observer
 from deskwire.delivery.recorder import Recorder
 from deskwire.delivery.signing import Post, send_signed
-from deskwire.desk.delivering.claiming import Claim, Due, claim, find_due, oldest_due_us, redate, release
+from deskwire.desk.delivering.claiming import (
+    Claim,
+    Due,
+    claim,
+    find_due,
+    oldest_due_us,
+    redate,
+    release,
+    renew,
+)
 from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless, prepare
 from deskwire.desk.delivering.recording import (
     Attempt,
@@ -210,7 +219,7 @@ class Worker:
         except OSError as error:
             logger.warning("this machine cannot connect to anything just now: %s", error)
             await self._is_stopped_within(1)
-            await self._put_off(claim)
+            await self._give_back([claim])
         except Exception:
             # Its lease runs out, and it is due again.
             logger.exception("delivery of event %s to webhook %s failed", claim.event_id, claim.webhook_id)
@@ -222,6 +231,10 @@ class Worker:
     def _is_in_time(self, claim: Claim) -> bool:
         since = self._claimed_at[claim.webhook_id, claim.event_id]
         return asyncio.get_running_loop().time() - since < CLAIM_START_S
+
+    async def _is_renewed(self, claim: Claim) -> bool:
+        self._claimed_at[claim.webhook_id, claim.event_id] = asyncio.get_running_loop().time()
+        return await self._database.write(lambda tx: renew(tx, self._holder, claim))
 
     async def _run_cycle(self, claim: Claim) -> None:
         loop = asyncio.get_running_loop()
@@ -236,9 +249,15 @@ class Worker:
                     await self._set_aside(claim, other)
                     return
             limit_s = attempt_limit_s(loop.time() - began_at)
-            # What passed while the database was away, or this process stood still, is not the receiver's.
-            if limit_s <= 0 or not (attempts or self._is_in_time(claim)):
-                await self._put_off(claim)
+            # What passed while this process stood still is not the receiver's.
+            if limit_s <= 0:
+                await self._give_back([claim])
+                return
+            if not attempts and not self._is_in_time(claim):
+                # Given back, it would be passed by what waits for it.
+                if await self._is_renewed(claim):
+                    continue
+                self._observer.decided(claim, Verdict.LATE, None)
                 return
             attempts += 1
             outcome = await self._attempt(claim, ready, limit_s)
@@ -302,17 +321,6 @@ class Worker:
         verdict = await self._recorder.record(result)
         self._observer.decided(result.claim, verdict, reason)
         return verdict
-
-    async def _put_off(self, claim: Claim) -> None:
-        """Gives it back with those that wait for it, which would set out before it otherwise."""
-        behind = self.lanes.lane_of(claim).withdraw_behind(claim)
-        try:
-            await self._give_back([claim, *behind])
-        finally:
-            # Together with the first one, lest they are claimed again before it.
-            for each in behind:
-                self._claimed_at.pop((each.webhook_id, each.event_id))
-                self.lanes.finish(each)
 
     async def _give_back(self, claims: list[Claim]) -> None:
         """To whoever claims them next; should that fail, their lease runs out before long."""

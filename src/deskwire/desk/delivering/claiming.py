@@ -66,6 +66,18 @@ RELEASE = Statement(
     )
     .values(holder=null(), due_at=NOW)
 )
+RENEW = Statement(
+    update(DELIVERIES)
+    .where(
+        DUE.workspace_id == bindparam("workspace_id"),
+        DUE.webhook_id == bindparam("webhook_id"),
+        DUE.event_id == bindparam("event_id"),
+        DUE.holder == bindparam("mine", type_=IdType),
+        DUE.fence == bindparam("its_fence", type_=BigInteger()),
+    )
+    .values(due_at=bindparam("lease_end", type_=BigInteger()))
+    .returning(DUE.event_id)
+)
 REDATE = Statement(
     update(DELIVERIES)
     .where(not_(DUE.held), DUE.due_at > bindparam("latest", type_=BigInteger()))
@@ -150,6 +162,20 @@ async def release(tx: Tx, holder: str, workspace_id: str, webhook_id: str, event
         now=tx.now,
     )
     tx.ring()
+
+
+async def renew(tx: Tx, holder: str, claim: Claim) -> bool:
+    """Its lease begins anew, unless somebody else has claimed it meanwhile."""
+    row = await tx.one(
+        RENEW,
+        workspace_id=claim.workspace_id,
+        webhook_id=claim.webhook_id,
+        event_id=claim.event_id,
+        mine=holder,
+        its_fence=claim.fence,
+        lease_end=tx.now + LEASE_US,
+    )
+    return row is not None
 
 
 async def redate(tx: Tx) -> None:
