@@ -175,7 +175,7 @@ def test_handlers_of_signals_are_as_before_once_a_command_is_done(deskwire: Desk
 
 
 def test_what_only_reads_the_arguments_loads_no_database() -> None:
-    heavy = {"sqlalchemy", "apsw", "asyncpg", "alembic", "aiohttp", "obstore", "asyncio", "rich", "starlette"}
+    heavy = {"sqlalchemy", "apsw", "asyncpg", "alembic", "aiodns", "obstore", "asyncio", "rich", "starlette"}
     script = f"import sys, deskwire.cli.main; print(sorted({heavy!r} & set(sys.modules)))"
     ended = subprocess.run(
         [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, check=True

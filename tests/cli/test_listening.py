@@ -296,7 +296,7 @@ def test_it_ends_when_nobody_reads_what_it_says(start: Start) -> None:
 
 
 def test_it_loads_no_database(folder: Path) -> None:
-    heavy = {"sqlalchemy", "apsw", "asyncpg", "alembic", "aiohttp", "obstore", "rich", "starlette", "uvicorn"}
+    heavy = {"sqlalchemy", "apsw", "asyncpg", "alembic", "aiodns", "obstore", "rich", "starlette", "uvicorn"}
     script = (
         "import sys, deskwire.cli.main, deskwire.cli.listening, deskwire.cli.verifying\n"
         f"print(sorted({heavy!r} & set(sys.modules)))"

@@ -9,7 +9,7 @@ from itertools import count
 
 import pytest
 
-from deskwire.delivery.answers import BoundedConnection
+from deskwire.delivery.answers import Connection
 from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
 from tests.delivery.receivers import BODY, HEADERS, OK, Answer, receiver, send_to_answer, sender
 
@@ -186,7 +186,7 @@ def test_nothing_of_an_answer_waits_for_the_garbage_collector() -> None:
     answers = [*DELIVERED.values(), *(answer for answer, _ in UNREACHABLE.values())]
 
     def connections() -> list[object]:
-        return [each for each in gc.get_objects() if type(each) is BoundedConnection]
+        return [each for each in gc.get_objects() if type(each) is Connection]
 
     async def attempt_one(answer: Answer | bytes) -> None:
         async with receiver(answer) as to, sender(to) as one:

@@ -197,7 +197,7 @@ def test_a_name_is_asked_once_for_a_connection_so_that_no_second_answer_can_slip
 def test_the_socket_looks_at_the_address_again(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
 
-    def check_but_not_names(address: object, host: str) -> None:
+    def check_but_not_names(target: object, address: object) -> None:
         seen.append(address)
         if len(seen) > 1:
             raise connecting.AddressBarred("caught at the socket")
@@ -214,7 +214,7 @@ def test_the_socket_looks_at_the_address_again(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_this_machine_lacks_is_no_failure_of_the_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(info: object) -> socket.socket:
+    def full(target: object, info: object) -> socket.socket:
         raise OSError(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(connecting, "open_checked_socket", full)

@@ -35,9 +35,7 @@ def test_a_line_of_ours_in_text(stderr: io.StringIO) -> None:
     assert rest == "warning worker died slot=2 why='no luck' logger=deskwire.x\n"
 
 
-@pytest.mark.parametrize(
-    "name", ["uvicorn.error", "aiohttp.client", "asyncio", "alembic.runtime", "sqlalchemy"]
-)
+@pytest.mark.parametrize("name", ["uvicorn.error", "asyncio", "alembic.runtime", "sqlalchemy"])
 def test_a_librarys_line_has_the_same_form_and_the_request_id(stderr: io.StringIO, name: str) -> None:
     configure("json", stderr)
     structlog.contextvars.bind_contextvars(slot=1)

@@ -1,47 +1,86 @@
-"""A connection that takes no more of an answer than anybody needs, whatever the receiver sends."""
+"""A connection to a receiver, which takes no more of an answer than anybody needs, whatever is sent."""
 
 import asyncio
-import re
-from typing import Any
 
-from aiohttp import ClientResponse
-from aiohttp.client_exceptions import ClientError
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.http import RawResponseMessage
-from aiohttp.streams import StreamReader
+import httptools
 
-from deskwire.model.limits import (
-    ANSWER_BODY_PIECE_BYTES,
-    ANSWER_HEAD_MAX_BYTES,
-    ANSWER_PIECE_BYTES,
-    ANSWER_READ_MAX_BYTES,
-)
+from deskwire.delivery.exchange import Exchange
+from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES, ANSWER_PIECE_BYTES, ANSWER_READ_MAX_BYTES
 
-END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
-LONGEST_END_OF_HEAD = 4
+# What frames a body can be without end, too.
+ANSWER_MAX_BYTES = ANSWER_HEAD_MAX_BYTES + ANSWER_READ_MAX_BYTES
 
 
 class HeadTooLong(Exception):
     """So much came before the body that what is sent there is no answer."""
 
 
-class BoundedConnection(ResponseHandler):
-    """aiohttp bounds each header and their number, but not interim answers, nor what nobody asked for."""
+class NotHttp(Exception):
+    """What came is no answer."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop)
-        self.requests = 0
-        self.received_bytes = 0
-        self._body: StreamReader | None = None
-        self._end_of_last = b""
 
-    def set_response_params(self, **params: Any) -> None:
-        """The start of a request, the first on this connection or a further one."""
-        self.requests += 1
-        self.received_bytes = 0
-        self._body = None
-        self._end_of_last = b""
-        super().set_response_params(**params)
+class Closed(Exception):
+    """Nothing more comes, and there was no answer."""
+
+
+class Superfluous(Exception):
+    """An answer follows the one that was asked for."""
+
+
+class Connection(asyncio.Protocol):
+    """One request after another. The head of an answer decides; its body is read, up to a limit, so that the
+    connection can serve again."""
+
+    def __init__(self, open_ones: "set[Connection]") -> None:
+        # It may serve again.
+        self.is_free = False
+        self.idle_since = 0.0
+        self._open_ones = open_ones
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._requests = self._received_bytes = 0
+        self._exchange: Exchange | None = None
+        self._answered: asyncio.Future[None] | None = None
+        self._is_interim = self._is_whole = False
+        self._body_bytes = 0
+        self._parser: httptools.HttpResponseParser | None = None
+
+    @property
+    def was_dead(self) -> bool:
+        """Whether it had served before, and brought not one byte of an answer to the last request."""
+        return self._requests > 1 and not self._received_bytes
+
+    async def ask(self, exchange: Exchange, request: bytes) -> None:
+        """Sends a request, and waits for the end of its answer, or of what is taken of it."""
+        self._requests += 1
+        self._received_bytes = self._body_bytes = 0
+        self.is_free = self._is_whole = False
+        if self._transport is None:
+            exchange.failure = Closed()
+            return
+        self._exchange = exchange
+        self._answered = self._loop.create_future()
+        self._transport.write(request)
+        await self._answered
+
+    @property
+    def _has_unsent(self) -> bool:
+        return self._transport is None or self._transport.get_write_buffer_size() > 0
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    # What the transport calls.
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._transport = transport
+        self._parser = httptools.HttpResponseParser(self)
+        # As browsers read answers, and small servers write them.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+        self._open_ones.add(self)
 
     def data_received(self, data: bytes) -> None:
         if len(data) <= ANSWER_PIECE_BYTES:
@@ -50,81 +89,71 @@ class BoundedConnection(ResponseHandler):
         for start in range(0, len(data), ANSWER_PIECE_BYTES):
             self._take(data[start : start + ANSWER_PIECE_BYTES])
 
-    def connection_lost(self, exc: BaseException | None) -> None:
-        super().connection_lost(exc)
-        self._body = None
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(exc or Closed())
+        self.is_free = False
+        # It would be in a circle with its parser and its transport.
+        self._parser = self._transport = None
+        self._open_ones.discard(self)
+
+    # What the parser calls, in its order.
+
+    def on_message_begin(self) -> None:
+        if self._is_whole:
+            raise Superfluous
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(name) == len(b"retry-after") and name.lower() == b"retry-after" and self._exchange is not None:
+            self._exchange.retry_after = value
+
+    def on_headers_complete(self) -> None:
+        assert self._parser is not None and self._exchange is not None
+        status = self._parser.get_status_code()
+        self._is_interim = 100 <= status <= 199 and status != 101
+        if self._is_interim:
+            self._exchange.retry_after = b""
+            return
+        self._exchange.status = status
+        self.is_free = self._parser.should_keep_alive()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+
+    def on_message_complete(self) -> None:
+        self._is_whole = not self._is_interim
 
     def _take(self, piece: bytes) -> None:
-        while self._body is None and (end := self._end_of_head(piece)):
-            self._parse(piece[:end])
-            piece = piece[end:]
-            if not piece:
-                return
-        if self._body is None:
-            self._parse(piece)
+        exchange = self._exchange
+        if exchange is None or self._parser is None:
+            # Nobody asked for it, so nothing that comes here can be trusted to be the answer to anything.
+            self._cut_off(None)
             return
-        for start in range(0, len(piece), ANSWER_BODY_PIECE_BYTES):
-            if self._body.is_eof():
-                self._cut_off()
-                return
-            self._parse(piece[start : start + ANSWER_BODY_PIECE_BYTES])
-
-    def _end_of_head(self, piece: bytes) -> int:
-        """How much of the piece belongs to a head that ends in it; 0: none does.
-
-        The parser drops a head that it has read whole if what follows it in the same piece is faulty, but a
-        receiver has said what it had to say by then.
-        """
-        text = self._end_of_last + piece
-        found = END_OF_HEAD.search(text)
-        if found is None:
-            self._end_of_last = text[-LONGEST_END_OF_HEAD + 1 :]
-            return 0
-        end = found.end() - len(self._end_of_last)
-        self._end_of_last = b""
-        return end
-
-    def _parse(self, piece: bytes) -> None:
-        self.received_bytes += len(piece)
-        super().data_received(piece)
-        if self._body is None and self.received_bytes >= ANSWER_HEAD_MAX_BYTES and self.requests:
-            self.set_exception(HeadTooLong())
-            self._cut_off()
-        elif self.received_bytes >= ANSWER_HEAD_MAX_BYTES + ANSWER_READ_MAX_BYTES:
-            # What frames a body can be without end too, and nobody who reads the body would ever see it.
-            self._cut_off()
-
-    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        message, body = data
-        is_interim = 100 <= message.code <= 199 and message.code != 101
-        if is_interim or self._body is not None:
+        self._received_bytes += len(piece)
+        try:
+            self._parser.feed_data(piece)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._cut_off(NotHttp())
             return
-        self._body = body
-        super().feed_data(data, size)
+        if self._is_whole:
+            self._end(None)
+        elif exchange.status is None and self._received_bytes >= ANSWER_HEAD_MAX_BYTES:
+            self._cut_off(HeadTooLong())
+        elif self._body_bytes >= ANSWER_READ_MAX_BYTES or self._received_bytes >= ANSWER_MAX_BYTES:
+            self._cut_off(None)
 
-    def _cut_off(self) -> None:
-        if self.transport is not None:
-            self.transport.abort()
+    def _cut_off(self, failure: Exception | None) -> None:
+        self._end(failure)
+        self.is_free = False
+        self.abort()
 
-
-async def read_body(response: ClientResponse) -> None:
-    """Reads to the end, so that the connection can serve again, or gives it up where the end is far.
-
-    What the body says is of no use to anybody, and neither is how it ends.
-    """
-    content, read_bytes = response.content, 0
-    try:
-        while not content.is_eof() and read_bytes < ANSWER_READ_MAX_BYTES:
-            read_bytes += len(await content.readany())
-    except (ClientError, OSError) as failure:
-        let_go_of_frames(failure)
-    finally:
-        response.close()
-
-
-def let_go_of_frames(failure: BaseException) -> None:
-    """They hold pieces of the answer, in circles with the failure that would be collected late."""
-    link: BaseException | None = failure
-    while link is not None:
-        link.__traceback__ = None
-        link = link.__cause__ or link.__context__
+    def _end(self, failure: Exception | None) -> None:
+        """The head of an answer has decided; without one, the failure does."""
+        if self._exchange is None or self._answered is None:
+            return
+        if self._exchange.status is None:
+            self._exchange.failure = failure
+        # What is left of either would come before the next answer or request.
+        self.is_free = self.is_free and self._is_whole and not self._has_unsent
+        if not self._answered.done():
+            self._answered.set_result(None)
+        self._exchange = self._answered = None

@@ -1,99 +1,96 @@
-"""Connections that lead only to addresses that were checked, and reused where they can be."""
+"""Connections that lead only to addresses that were checked."""
 
+import asyncio
 import socket
 import ssl
+from collections.abc import Callable, Sequence
 from functools import partial
 from ipaddress import ip_address
-from typing import cast
 
-from aiohttp import AddrInfoType, ClientRequest, ClientTimeout, TCPConnector
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
+from aiohappyeyeballs import AddrInfoType, remove_addr_infos, start_connection
 
-from deskwire.delivery.answers import BoundedConnection
-from deskwire.delivery.exchange import Stage, current
+from deskwire.delivery.answers import Connection
 from deskwire.delivery.resolving import Lookup
 from deskwire.model.addresses import Address, refusal
-from deskwire.model.limits import CONNECTION_IDLE_S
+from deskwire.model.limits import NEXT_ADDRESS_AFTER_S
+from deskwire.model.webhook_urls import Target, ip_address_of
 
 
 class AddressBarred(Exception):
     """Where a name leads that nothing is sent to."""
 
 
-class Connector(TCPConnector):
-    """aiohttp's, with names and sockets that are checked. How many there are is bounded elsewhere."""
+async def find_addresses(target: Target, lookup: Lookup) -> Sequence[Address]:
+    """The addresses of the target, if every one of them may be sent to; raises AddressBarred."""
+    literal = ip_address_of(target.host)
+    addresses = await lookup(target.host) if literal is None else [literal]
+    for address in addresses:
+        check_address(target, address)
+    return addresses
 
-    def __init__(self, lookup: Lookup, ssl_context: ssl.SSLContext) -> None:
-        super().__init__(
-            resolver=CheckedNames(lookup),
-            socket_factory=open_checked_socket,
-            ssl=ssl_context,
-            use_dns_cache=False,
-            limit=0,
-            keepalive_timeout=CONNECTION_IDLE_S,
+
+async def connect(
+    target: Target,
+    addresses: Sequence[Address],
+    ssl_context: ssl.SSLContext,
+    make: Callable[[], Connection],
+) -> Connection:
+    """To the first address that takes the connection."""
+    left = [_info(address, target.port) for address in addresses]
+    open_one = partial(open_checked_socket, target)
+    while True:
+        opened = await start_connection(
+            left, happy_eyeballs_delay=NEXT_ADDRESS_AFTER_S, socket_factory=open_one
         )
-        self._factory = cast("partial[ResponseHandler]", partial(BoundedConnection, loop=self._loop))
-
-    async def connect(
-        self,
-        req: ClientRequest,
-        traces: list[Trace],
-        timeout: ClientTimeout,  # noqa: ASYNC109 - it is aiohttp's
-    ) -> Connection:
-        exchange = current.get()
-        connection = await super().connect(req, traces, timeout)
-        while exchange.needs_new_connection and _has_served(connection):
-            connection.close()
-            connection = await super().connect(req, traces, timeout)
-        assert isinstance(connection.protocol, BoundedConnection)
-        exchange.connection = connection.protocol
-        exchange.stage = Stage.ANSWERING
-        return connection
+        try:
+            peer = opened.getpeername()
+        except OSError:
+            # It was reset already.
+            opened.close()
+            raise
+        try:
+            return await _speak(opened, target, ssl_context, make)
+        except ssl.SSLCertVerificationError:
+            # Worth more to whoever reads it than how the next address would fail.
+            raise
+        except OSError:
+            remove_addr_infos(left, peer)
+            if not left:
+                raise
 
 
-class CheckedNames(AbstractResolver):
-    """Hands on the addresses of a name if every one of them may be sent to."""
-
-    def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        addresses = await self._lookup(host)
-        for address in addresses:
-            check_address(address, host)
-        return [_resolved(host, port, address) for address in addresses]
-
-    async def close(self) -> None:
-        """The look-up is closed by whoever made it."""
-
-
-def check_address(address: Address, host: str) -> None:
-    """Raises AddressBarred, unless the operator allows the target of this exchange whatever its addresses."""
-    if current.get().target.is_allowed:
+def check_address(target: Target, address: Address) -> None:
+    """Raises AddressBarred, unless the operator allows the target whatever its addresses."""
+    if target.is_allowed:
         return
     reason = refusal(address)
     if reason is not None:
-        raise AddressBarred(f"{host} leads to {address}, {reason}")
+        raise AddressBarred(f"{target.host} leads to {address}, {reason}")
 
 
-def open_checked_socket(info: AddrInfoType) -> socket.socket:
+def open_checked_socket(target: Target, info: AddrInfoType) -> socket.socket:
     """The address is looked at once more where it is used, whatever way it came."""
     family, kind, protocol, _, address = info
-    exchange = current.get()
-    check_address(ip_address(str(address[0])), exchange.target.host)
-    exchange.stage = Stage.CONNECTING
-    return socket.socket(family=family, type=kind, proto=protocol)
+    check_address(target, ip_address(str(address[0])))
+    opened = socket.socket(family=family, type=kind, proto=protocol)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return opened
 
 
-def _has_served(connection: Connection) -> bool:
-    return isinstance(connection.protocol, BoundedConnection) and connection.protocol.requests > 0
+async def _speak(
+    opened: socket.socket, target: Target, ssl_context: ssl.SSLContext, make: Callable[[], Connection]
+) -> Connection:
+    has_tls = target.scheme == "https"
+    _, connection = await asyncio.get_running_loop().create_connection(
+        make,
+        sock=opened,
+        ssl=ssl_context if has_tls else None,
+        server_hostname=target.host if has_tls else None,
+    )
+    return connection
 
 
-def _resolved(host: str, port: int, address: Address) -> ResolveResult:
+def _info(address: Address, port: int) -> AddrInfoType:
+    place = (str(address), port) if address.version == 4 else (str(address), port, 0, 0)
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
-    return ResolveResult(hostname=host, host=str(address), port=port, family=family, proto=0, flags=0)
+    return family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place

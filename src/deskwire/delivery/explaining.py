@@ -4,14 +4,7 @@ import errno
 import os
 import ssl
 
-from aiohttp import (
-    ClientConnectorCertificateError,
-    ClientConnectorError,
-    ClientConnectorSSLError,
-    ClientResponseError,
-)
-
-from deskwire.delivery.answers import HeadTooLong
+from deskwire.delivery.answers import HeadTooLong, NotHttp
 from deskwire.delivery.resolving import ResolutionFailed
 from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES
 
@@ -37,22 +30,32 @@ SAID_OF_CERTIFICATES = {
 }
 
 
-def explain(error: BaseException) -> str:
+def is_our_own(failure: Exception | None) -> bool:
+    return isinstance(failure, OSError) and failure.errno in FAULTS_OF_OUR_OWN
+
+
+def explain_way(error: ResolutionFailed | OSError) -> str:
+    """Why there is no connection."""
     match error:
         case ResolutionFailed():
             return f"the name does not resolve: {error}"
-        case ClientConnectorCertificateError(certificate_error=ssl.SSLCertVerificationError() as failure):
-            return explain_certificate(failure)
-        case ClientConnectorSSLError(os_error=ssl.SSLError() as failure):
-            return explain_handshake(failure)
-        case ClientConnectorError(os_error=failure):
-            return explain_connection(failure)
+        case ssl.SSLCertVerificationError():
+            return explain_certificate(error)
+        case ssl.SSLError():
+            return explain_handshake(error)
+        case OSError():
+            return explain_connection(error)
+
+
+def explain_answer(failure: Exception | None) -> str:
+    """Why there is no answer on a connection that there was."""
+    match failure:
         case HeadTooLong():
             return f"the head of the answer is longer than {ANSWER_HEAD_MAX_BYTES // 1024} KiB"
-        case ClientResponseError():
+        case NotHttp():
             return "the answer is not valid HTTP"
         case OSError(errno=int()):
-            return explain_connection(error)
+            return explain_connection(failure)
         case _:
             return "the connection was closed before an answer"
 
@@ -71,3 +74,11 @@ def explain_connection(failure: OSError) -> str:
     if code is None or code <= 0:
         return "the connection was closed before it was ready"
     return SAID_OF_ERRORS.get(code, os.strerror(code).lower())
+
+
+def let_go_of_frames(failure: BaseException) -> None:
+    """They hold what an attempt brought, in circles with the failure that would be collected late."""
+    link: BaseException | None = failure
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__

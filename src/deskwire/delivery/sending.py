@@ -8,24 +8,19 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
-from aiohttp.client_exceptions import ClientConnectionError
-from yarl import URL
-
-from deskwire.delivery.answers import HeadTooLong, let_go_of_frames, read_body
-from deskwire.delivery.connecting import AddressBarred, Connector
-from deskwire.delivery.exchange import Exchange, current
-from deskwire.delivery.explaining import FAULTS_OF_OUR_OWN, explain
+from deskwire.delivery.answers import Connection, NotHttp
+from deskwire.delivery.connecting import AddressBarred, connect, find_addresses
+from deskwire.delivery.connections import Connections, Place, place_of
+from deskwire.delivery.exchange import Exchange, Stage
+from deskwire.delivery.explaining import explain_answer, explain_way, is_our_own, let_go_of_frames
 from deskwire.delivery.resolving import Lookup, ResolutionFailed
 from deskwire.model.deliveries import Barred, Delivered, Outcome, Refused, Unreachable
-from deskwire.model.limits import ANSWER_HEADER_MAX_BYTES, ANSWER_PIECE_BYTES, DELIVERY_ERROR_CHARACTERS
+from deskwire.model.limits import DELIVERY_ERROR_CHARACTERS
 from deskwire.model.retry_after import parse_retry_after
 from deskwire.model.webhook_urls import Allow, Target, UrlRefused, parse_target
 from deskwire.store.clock import Clock, system_clock
 
 TARGETS_REMEMBERED = 4096
-# What aiohttp would add to every request by itself.
-HEADERS_LEFT_OUT = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
 
 
 class Sender:
@@ -42,20 +37,12 @@ class Sender:
         ssl_context: ssl.SSLContext | None = None,
         clock: Clock = system_clock,
     ) -> None:
+        self._lookup = lookup
         self._clock = clock
         self._allow = frozenset(allow)
         self._target = lru_cache(TARGETS_REMEMBERED)(self._parse)
-        self._session = ClientSession(
-            connector=Connector(lookup, ssl_context or ssl.create_default_context()),
-            cookie_jar=DummyCookieJar(),
-            skip_auto_headers=HEADERS_LEFT_OUT,
-            auto_decompress=False,
-            read_bufsize=ANSWER_PIECE_BYTES,
-            # The time is taken here: aiohttp rounds it up to whole seconds.
-            timeout=ClientTimeout(total=None, sock_connect=None),
-            max_line_size=ANSWER_HEADER_MAX_BYTES,
-            max_field_size=ANSWER_HEADER_MAX_BYTES,
-        )
+        self._ssl_context = ssl_context or ssl.create_default_context()
+        self._connections = Connections()
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes, limit_s: float) -> Outcome:
         """One request within the limit, from the name to the end of the answer.
@@ -64,32 +51,30 @@ class Sender:
         """
         started = monotonic()
         try:
-            target, parsed_url = self._target(url)
+            target, start = self._target(url)
         except UrlRefused as refused:
             return Barred(_ms_since(started), f"the URL {refused}")
-        exchange = Exchange(target)
-        token = current.set(exchange)
+        exchange = Exchange()
+        error = ""
         try:
             async with asyncio.timeout(limit_s):
-                await self._post(exchange, parsed_url, headers, body)
+                await self._post(exchange, target, _request(start, headers, body))
         except TimeoutError:
             error = f"{exchange.stage.value} within {round(limit_s, 1):g} s"
         except AddressBarred as barred:
             return Barred(_ms_since(started), _cut(str(barred)))
-        except (ClientError, OSError, ResolutionFailed, HeadTooLong) as failure:
-            if isinstance(failure, OSError) and failure.errno in FAULTS_OF_OUR_OWN:
+        except (OSError, ResolutionFailed) as failure:
+            if is_our_own(failure):
                 raise
-            error = explain(failure)
+            error = explain_way(failure)
             let_go_of_frames(failure)
-        else:
-            error = ""
-        finally:
-            current.reset(token)
         return self._outcome(exchange, _ms_since(started), error)
 
     async def close(self) -> None:
         """What is under way fails; idle connections are closed."""
-        await self._session.close()
+        self._connections.close()
+        # What was aborted ends in the next turn.
+        await asyncio.sleep(0)
 
     async def __aenter__(self) -> Self:
         return self
@@ -99,24 +84,31 @@ class Sender:
     ) -> None:
         await self.close()
 
-    def _parse(self, url: str) -> tuple[Target, URL]:
+    def _parse(self, url: str) -> tuple[Target, str]:
         target = parse_target(url, self._allow)
-        return target, URL(target.url, encoded=True)
+        return target, f"POST {target.path} HTTP/1.1\r\nHost: {target.authority}\r\n"
 
-    async def _post(self, exchange: Exchange, url: URL, headers: Mapping[str, str], body: bytes) -> None:
+    async def _post(self, exchange: Exchange, target: Target, request: bytes) -> None:
+        place = place_of(target)
+        kept = self._connections.take(place)
+        if kept is not None:
+            await self._ask(kept, place, exchange, request)
+            if exchange.failure is None or not kept.was_dead:
+                return
+            exchange.stage, exchange.failure = Stage.RESOLVING, None
+        addresses = await find_addresses(target, self._lookup)
+        exchange.stage = Stage.CONNECTING
+        connection = await connect(target, addresses, self._ssl_context, self._connections.make)
+        await self._ask(connection, place, exchange, request)
+
+    async def _ask(self, connection: Connection, place: Place, exchange: Exchange, request: bytes) -> None:
+        exchange.stage = Stage.ANSWERING
         try:
-            await self._post_once(exchange, url, headers, body)
-        except ClientConnectionError:
-            if not exchange.met_a_dead_connection:
-                raise
-            exchange.needs_new_connection = True
-            await self._post_once(exchange, url, headers, body)
-
-    async def _post_once(self, exchange: Exchange, url: URL, headers: Mapping[str, str], body: bytes) -> None:
-        response = await self._session.request("POST", url, headers=headers, data=body, allow_redirects=False)
-        exchange.status = response.status
-        exchange.retry_after = response.headers.get("Retry-After", "")
-        await read_body(response)
+            await connection.ask(exchange, request)
+        finally:
+            self._connections.give_back(place, connection)
+        if exchange.failure is not None and is_our_own(exchange.failure):
+            raise exchange.failure
 
     def _outcome(self, exchange: Exchange, duration_ms: int, error: str) -> Outcome:
         """The head of an answer decides, whatever becomes of its body.
@@ -126,18 +118,23 @@ class Sender:
         """
         match exchange.status:
             case None:
-                return Unreachable(duration_ms, _cut(error))
+                return Unreachable(duration_ms, _cut(error or explain_answer(exchange.failure)))
             case status if 200 <= status <= 299:
                 return Delivered(status, duration_ms)
             case status if status < 100:
-                return Unreachable(duration_ms, "the answer is not valid HTTP")
+                return Unreachable(duration_ms, explain_answer(NotHttp()))
             case status:
-                return Refused(status, duration_ms, f"the receiver answered {status}", self._wait(exchange))
+                return Refused(status, duration_ms, f"the receiver answered {status}", self._wait_s(exchange))
 
-    def _wait(self, exchange: Exchange) -> int | None:
+    def _wait_s(self, exchange: Exchange) -> int | None:
         if exchange.status not in (429, 503) or not exchange.retry_after:
             return None
-        return parse_retry_after(exchange.retry_after, self._clock())
+        return parse_retry_after(exchange.retry_after.decode("latin-1"), self._clock())
+
+
+def _request(start: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    return f"{start}{lines}Content-Length: {len(body)}\r\n\r\n".encode("ascii") + body
 
 
 def _ms_since(started: float) -> int:

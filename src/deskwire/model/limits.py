@@ -161,13 +161,12 @@ ANSWER_SHOULD_S = 5
 ANSWER_READ_MAX_BYTES = 64 * 1024
 # What may come before the body: interim answers, status line and headers.
 ANSWER_HEAD_MAX_BYTES = 64 * 1024
-ANSWER_HEADER_MAX_BYTES = 16 * 1024
 # So much of an answer is parsed at once, whatever has arrived.
 ANSWER_PIECE_BYTES = 16 * 1024
-# Of a body less: the parser makes something of every answer that follows it in the same piece.
-ANSWER_BODY_PIECE_BYTES = 1024
 # Shorter than receivers commonly keep an idle connection.
 CONNECTION_IDLE_S = 15.0
+# Of several addresses of a receiver, the next one is tried beside the first that long after it.
+NEXT_ADDRESS_AFTER_S = 0.25
 RETRY_AFTER_MAXIMUM_S = 24 * 60 * 60
 # From the end of one cycle to the start of the next; the last one stands for all further ones.
 REQUEUE_WAITS_S = (10, 30, 60, 2 * 60, 5 * 60, 10 * 60, 30 * 60)

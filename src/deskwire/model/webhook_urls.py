@@ -67,10 +67,13 @@ class Target:
     is_allowed: bool
 
     @property
-    def url(self) -> str:
+    def authority(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}{self.path}"
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def parse_target(url: str, allow: Allow = ()) -> Target:

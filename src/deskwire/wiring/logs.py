@@ -13,7 +13,7 @@ from deskwire.wiring.redaction import redact
 LogFormat = Literal["text", "json"]
 
 # What these say below a warning is of no use to who runs Deskwire.
-_QUIET = ("aiohttp", "alembic", "asyncio", "sqlalchemy", "uvicorn")
+_QUIET = ("alembic", "asyncio", "sqlalchemy", "uvicorn")
 # Below an error its pool says what a line of ours says already, with a traceback at each try.
 _QUIETER = ("asyncpg",)
 

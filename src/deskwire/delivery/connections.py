@@ -1,0 +1,76 @@
+"""Connections that are kept for a while, since the next request to the same place can use them."""
+
+import asyncio
+from typing import NamedTuple
+
+from deskwire.delivery.answers import Connection
+from deskwire.model.limits import CONNECTION_IDLE_S
+from deskwire.model.webhook_urls import Target
+
+
+class Place(NamedTuple):
+    """What a connection leads to."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def place_of(target: Target) -> Place:
+    return Place(target.scheme, target.host, target.port)
+
+
+class Connections:
+    """How many there are is bounded elsewhere. To be made while a loop runs, and closed."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._open_ones: set[Connection] = set()
+        self._idle: dict[Place, list[Connection]] = {}
+        self._sweep: asyncio.TimerHandle | None = None
+
+    def make(self) -> Connection:
+        return Connection(self._open_ones)
+
+    def take(self, place: Place) -> Connection | None:
+        """The one that was used last: the others may be closed the sooner."""
+        idle = self._idle.get(place, [])
+        while idle:
+            connection = idle.pop()
+            if self._is_fresh(connection):
+                return connection
+            connection.abort()
+        return None
+
+    def give_back(self, place: Place, connection: Connection) -> None:
+        if not connection.is_free:
+            connection.abort()
+            return
+        connection.idle_since = self._loop.time()
+        self._idle.setdefault(place, []).append(connection)
+        if self._sweep is None:
+            self._sweep = self._loop.call_later(CONNECTION_IDLE_S, self._close_old)
+
+    def close(self) -> None:
+        if self._sweep is not None:
+            self._sweep.cancel()
+        self._idle.clear()
+        for connection in list(self._open_ones):
+            connection.abort()
+
+    def _is_fresh(self, connection: Connection) -> bool:
+        return connection.is_free and self._loop.time() - connection.idle_since < CONNECTION_IDLE_S
+
+    def _close_old(self) -> None:
+        for place, idle in list(self._idle.items()):
+            fresh = []
+            for connection in idle:
+                if self._is_fresh(connection):
+                    fresh.append(connection)
+                else:
+                    connection.abort()
+            if fresh:
+                self._idle[place] = fresh
+            else:
+                del self._idle[place]
+        self._sweep = self._loop.call_later(CONNECTION_IDLE_S, self._close_old) if self._idle else None
