@@ -19,7 +19,7 @@ def test_the_scopes_of_a_route_suffice_for_it(filled: Filled, endpoint: Endpoint
     assert filled.get(endpoint, token=filled.desk.token(*endpoint.scopes)).status == 200
 
 
-@pytest.mark.parametrize(("endpoint", "scope"), GUARDED, ids=str)
+@pytest.mark.parametrize(("endpoint", "scope"), GUARDED, ids=lambda each: getattr(each, "path", each))
 def test_a_route_is_refused_without_any_one_of_its_scopes(
     filled: Filled, endpoint: Endpoint, scope: str
 ) -> None:

@@ -63,10 +63,6 @@ class Connection(asyncio.Protocol):
         self._transport.write(request)
         await self._answered
 
-    @property
-    def _has_unsent(self) -> bool:
-        return self._transport is None or self._transport.get_write_buffer_size() > 0
-
     def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
@@ -157,3 +153,7 @@ class Connection(asyncio.Protocol):
         if not self._answered.done():
             self._answered.set_result(None)
         self._exchange = self._answered = None
+
+    @property
+    def _has_unsent(self) -> bool:
+        return self._transport is None or self._transport.get_write_buffer_size() > 0

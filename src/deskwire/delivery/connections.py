@@ -1,23 +1,13 @@
 """Connections that are kept for a while, since the next request to the same place can use them."""
 
 import asyncio
-from typing import NamedTuple
 
 from deskwire.delivery.answers import Connection
 from deskwire.model.limits import CONNECTION_IDLE_S
 from deskwire.model.webhook_urls import Target
 
-
-class Place(NamedTuple):
-    """What a connection leads to."""
-
-    scheme: str
-    host: str
-    port: int
-
-
-def place_of(target: Target) -> Place:
-    return Place(target.scheme, target.host, target.port)
+# Scheme, host and port.
+Place = tuple[str, str, int]
 
 
 class Connections:
@@ -32,9 +22,9 @@ class Connections:
     def make(self) -> Connection:
         return Connection(self._open_ones)
 
-    def take(self, place: Place) -> Connection | None:
+    def take(self, target: Target) -> Connection | None:
         """The one that was used last: the others may be closed the sooner."""
-        idle = self._idle.get(place, [])
+        idle = self._idle.get(_place(target), [])
         while idle:
             connection = idle.pop()
             if self._is_fresh(connection):
@@ -42,12 +32,12 @@ class Connections:
             connection.abort()
         return None
 
-    def give_back(self, place: Place, connection: Connection) -> None:
+    def give_back(self, target: Target, connection: Connection) -> None:
         if not connection.is_free:
             connection.abort()
             return
         connection.idle_since = self._loop.time()
-        self._idle.setdefault(place, []).append(connection)
+        self._idle.setdefault(_place(target), []).append(connection)
         if self._sweep is None:
             self._sweep = self._loop.call_later(CONNECTION_IDLE_S, self._close_old)
 
@@ -74,3 +64,7 @@ class Connections:
             else:
                 del self._idle[place]
         self._sweep = self._loop.call_later(CONNECTION_IDLE_S, self._close_old) if self._idle else None
+
+
+def _place(target: Target) -> Place:
+    return target.scheme, target.host, target.port

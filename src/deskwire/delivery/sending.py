@@ -10,7 +10,7 @@ from typing import Self
 
 from deskwire.delivery.answers import Connection, NotHttp
 from deskwire.delivery.connecting import AddressBarred, connect, find_addresses
-from deskwire.delivery.connections import Connections, Place, place_of
+from deskwire.delivery.connections import Connections
 from deskwire.delivery.exchange import Exchange, Stage
 from deskwire.delivery.explaining import explain_answer, explain_way, is_our_own, let_go_of_frames
 from deskwire.delivery.resolving import Lookup, ResolutionFailed
@@ -89,24 +89,23 @@ class Sender:
         return target, f"POST {target.path} HTTP/1.1\r\nHost: {target.authority}\r\n"
 
     async def _post(self, exchange: Exchange, target: Target, request: bytes) -> None:
-        place = place_of(target)
-        kept = self._connections.take(place)
+        kept = self._connections.take(target)
         if kept is not None:
-            await self._ask(kept, place, exchange, request)
+            await self._ask(kept, target, exchange, request)
             if exchange.failure is None or not kept.was_dead:
                 return
             exchange.stage, exchange.failure = Stage.RESOLVING, None
         addresses = await find_addresses(target, self._lookup)
         exchange.stage = Stage.CONNECTING
         connection = await connect(target, addresses, self._ssl_context, self._connections.make)
-        await self._ask(connection, place, exchange, request)
+        await self._ask(connection, target, exchange, request)
 
-    async def _ask(self, connection: Connection, place: Place, exchange: Exchange, request: bytes) -> None:
+    async def _ask(self, connection: Connection, target: Target, exchange: Exchange, request: bytes) -> None:
         exchange.stage = Stage.ANSWERING
         try:
             await connection.ask(exchange, request)
         finally:
-            self._connections.give_back(place, connection)
+            self._connections.give_back(target, connection)
         if exchange.failure is not None and is_our_own(exchange.failure):
             raise exchange.failure
 
