@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from deskwire.model.deliveries import Delivered, Unreachable
+from deskwire.model.limits import CONNECTION_IDLE_S
 from tests.delivery import certificates
 from tests.delivery.receivers import BODY, HEADERS, OK, Answer, receiver, sender
 
@@ -131,10 +132,21 @@ def test_a_cancelled_attempt_closes_its_connection(answer: Answer, has_tls: bool
             attempt.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await attempt
-            await asyncio.wait_for(to.ends[0].wait(), 30)
+            # One that was kept would be closed as well, but later.
+            await asyncio.wait_for(to.ends[0].wait(), CONNECTION_IDLE_S / 2)
 
     asyncio.run(run())
     gc.collect()
+
+
+def test_an_answer_whose_time_ran_out_within_its_body_ends_its_connection() -> None:
+    async def run() -> None:
+        async with receiver(hang_in_body) as to, sender(to) as one:
+            for _ in range(2):
+                assert isinstance(await one.send(to.url, HEADERS, BODY, 0.3), Delivered)
+            assert (to.connections, len(to.requests)) == (2, 2)
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("turns", range(0, 40, 3))

@@ -32,7 +32,7 @@ class Connection(asyncio.Protocol):
     connection can serve again."""
 
     def __init__(self, open_ones: "set[Connection]") -> None:
-        # It may serve again.
+        # Its last answer is whole, and it may serve again.
         self.is_free = False
         self.idle_since = 0.0
         self._open_ones = open_ones
@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
         self._requests = self._received_bytes = 0
         self._exchange: Exchange | None = None
         self._answered: asyncio.Future[None] | None = None
-        self._is_interim = self._is_whole = False
+        self._is_interim = self._is_whole = self._may_stay = False
         self._body_bytes = 0
         self._parser: httptools.HttpResponseParser | None = None
 
@@ -110,7 +110,7 @@ class Connection(asyncio.Protocol):
             self._exchange.retry_after = b""
             return
         self._exchange.status = status
-        self.is_free = self._parser.should_keep_alive()
+        self._may_stay = self._parser.should_keep_alive()
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -149,7 +149,7 @@ class Connection(asyncio.Protocol):
         if self._exchange.status is None:
             self._exchange.failure = failure
         # What is left of either would come before the next answer or request.
-        self.is_free = self.is_free and self._is_whole and not self._has_unsent
+        self.is_free = self._is_whole and self._may_stay and not self._has_unsent
         if not self._answered.done():
             self._answered.set_result(None)
         self._exchange = self._answered = None
