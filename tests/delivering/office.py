@@ -160,7 +160,13 @@ class Office:
         self.run(self.store.write(redate))
 
     def prepare(self, claim: Claim) -> Prepared:
-        return self.run(self.store.read(lambda tx: prepare(tx, claim)))
+        [prepared] = self.prepare_all([claim])
+        return prepared
+
+    def prepare_all(self, claims: Sequence[Claim]) -> list[Prepared]:
+        """Those of one webhook."""
+        of = claims[0]
+        return self.run(self.store.read(lambda tx: prepare(tx, of.workspace_id, of.webhook_id, claims)))
 
     def record(self, webhook: WebhookRecord, *results: Result) -> Recorded:
         return self.run(self.store.write(lambda tx: record(tx, self.workspace_id, webhook.id, results)))

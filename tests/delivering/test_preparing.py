@@ -8,7 +8,7 @@ from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.delivering.preparing import Lost, Ready, Stopped, Useless
 from deskwire.desk.identity import new_id
 from deskwire.model.webhooks import WebhookRecord, WebhookStatus
-from tests.delivering.office import DAY, OK, Office
+from tests.delivering.office import DAY, OK, SECOND, Office
 
 
 def claimed(office: Office) -> tuple[WebhookRecord, Claim]:
@@ -65,3 +65,17 @@ def test_what_somebody_else_claimed_or_recorded_is_lost(office: Office) -> None:
     assert office.prepare(claim) == Lost()
     office.record(webhook, office.ended(theirs, OK))
     assert office.prepare(theirs) == Lost()
+
+
+def test_of_several_each_is_told_what_is_to_be_done_with_it(office: Office) -> None:
+    webhook = office.webhook()
+    for _ in range(3):
+        office.emit()
+        office.clock.advance(SECOND)
+    first, second, third = office.claim(webhook, new_id())
+    office.record(webhook, office.ended(second, OK))
+    stale = first._replace(fence=first.fence - 1)
+    answers = office.prepare_all([third, second, stale, first])
+    assert answers[1:3] == [Lost(), Lost()]
+    assert isinstance(answers[0], Ready) and isinstance(answers[3], Ready)
+    assert answers[0] == office.prepare(third) != answers[3] == office.prepare(first)

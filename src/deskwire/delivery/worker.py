@@ -5,12 +5,12 @@ import logging
 import math
 import random
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import groupby
 
 from deskwire.delivery.database import Database
 from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.delivery.observing import Observer
+from deskwire.delivery.preparer import Preparer
 from deskwire.delivery.recorder import Recorder
 from deskwire.delivery.signing import Post, send_signed
 from deskwire.desk.delivering.claiming import (
@@ -23,7 +23,7 @@ from deskwire.desk.delivering.claiming import (
     release,
     renew,
 )
-from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless, prepare
+from deskwire.desk.delivering.preparing import Lost, Prepared, Ready, Stopped, Useless
 from deskwire.desk.delivering.recording import (
     Attempt,
     Ended,
@@ -79,6 +79,7 @@ class Worker:
         self._observer = observer
         self._chance = chance
         self._holder = new_id()
+        self._preparer = Preparer(self._database)
         self._recorder = Recorder(self._database, observer)
         self._deliveries: set[asyncio.Task[None]] = set()
         self._claimed_at: dict[tuple[str, str], float] = {}
@@ -118,8 +119,9 @@ class Worker:
             task.cancel()
         if unfinished:
             await asyncio.wait(unfinished)
-        self._recorder.give_up()
-        await self._recorder.finish()
+        for each in (self._preparer, self._recorder):
+            each.give_up()
+            await each.finish()
 
     async def _claim_until_stopped(self) -> None:
         # What an earlier clock dated is looked at first.
@@ -242,7 +244,7 @@ class Worker:
         began_at = loop.time()
         attempts = 0
         while True:
-            match await self._database.read(partial(prepare, claim=claim)):
+            match await self._preparer.prepare(claim):
                 case Ready() as ready:
                     began_at = began_at if attempts else loop.time()
                 case other:

@@ -1,5 +1,6 @@
 """What to send for a claimed delivery, looked up anew before each attempt."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from sqlalchemy import and_, bindparam, select
@@ -7,12 +8,14 @@ from sqlalchemy import and_, bindparam, select
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import horizon
 from deskwire.model.events import EventKind
-from deskwire.store.statement import Statement
+from deskwire.model.moments import Moment
+from deskwire.store.statement import Among, Row, Statement
 from deskwire.store.tables import DELIVERIES, EVENTS, WEBHOOKS
 from deskwire.store.transaction import Tx
 
 FIND = Statement(
     select(
+        DELIVERIES.c.event_id,
         DELIVERIES.c.fence,
         WEBHOOKS.c.status,
         WEBHOOKS.c.url,
@@ -33,7 +36,7 @@ FIND = Statement(
     .where(
         DELIVERIES.c.workspace_id == bindparam("workspace_id"),
         DELIVERIES.c.webhook_id == bindparam("webhook_id"),
-        DELIVERIES.c.event_id == bindparam("event_id"),
+        Among(DELIVERIES.c.event_id, "event_ids"),
     )
 )
 
@@ -65,18 +68,23 @@ class Lost(NamedTuple):
 Prepared = Ready | Stopped | Useless | Lost
 
 
-async def prepare(tx: Tx, claim: Claim) -> Prepared:
-    row = await tx.one(
-        FIND, workspace_id=claim.workspace_id, webhook_id=claim.webhook_id, event_id=claim.event_id
-    )
-    if row is None or row[0] != claim.fence:
+async def prepare(tx: Tx, workspace_id: str, webhook_id: str, claims: Sequence[Claim]) -> list[Prepared]:
+    """For claims of one webhook, in their order."""
+    ids = [claim.event_id for claim in claims]
+    rows = await tx.all(FIND, workspace_id=workspace_id, webhook_id=webhook_id, event_ids=ids)
+    found = {str(row[0]): row for row in rows}
+    return [prepared(claim, found.get(claim.event_id), tx.now) for claim in claims]
+
+
+def prepared(claim: Claim, row: Row | None, now: Moment) -> Prepared:
+    if row is None or row[1] != claim.fence:
         return Lost()
-    _, status, url, secret, kind, body, cause = row
+    _, _, status, url, secret, kind, body, cause = row
     if status is None:
         return Useless("its webhook was deleted")
     if kind is None:
         return Useless("its event is no longer kept")
-    if tx.now >= horizon(claim.accepted_at):
+    if now >= horizon(claim.accepted_at):
         return Useless("its event was accepted more than 24 hours ago")
     if status != "active":
         return Stopped()
