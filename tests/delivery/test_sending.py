@@ -81,6 +81,18 @@ def test_retry_after_is_taken_from_429_and_503(status: int, asked: str, wait_s: 
     assert isinstance(outcome, Refused) and outcome.retry_after_s == wait_s
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 103 E\r\nRetry-After: 7\r\n\r\nHTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nRetry-After: 7\r\n\r\n",
+    ],
+)
+def test_retry_after_counts_in_the_head_of_the_final_answer_alone(answer: bytes) -> None:
+    outcome = asyncio.run(send_to_answer(answer))
+    assert isinstance(outcome, Refused) and outcome.retry_after_s is None
+
+
 def test_interim_answers_are_passed_over() -> None:
     interim = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
     assert isinstance(asyncio.run(send_to_answer(interim + answer_of("200 OK"))), Delivered)

@@ -99,7 +99,10 @@ class Connection(asyncio.Protocol):
             raise Superfluous
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if len(name) == len(b"retry-after") and name.lower() == b"retry-after" and self._exchange is not None:
+        if len(name) != len(b"retry-after") or name.lower() != b"retry-after":
+            return
+        # What follows a body in chunks is no part of the head.
+        if self._exchange is not None and self._exchange.status is None:
             self._exchange.retry_after = value
 
     def on_headers_complete(self) -> None:
