@@ -158,6 +158,16 @@ def test_no_more_than_64_kib_of_a_body_is_read_and_then_the_connection_is_closed
     asyncio.run(run())
 
 
+def test_a_body_that_stops_beyond_64_kib_is_not_waited_for() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"Content-Length: 100000\r\n\r\n" + b"x" * 70_000)
+        await silence(reader, writer)
+
+    started = time.monotonic()
+    assert isinstance(asyncio.run(send_to_answer(answer, 60)), Delivered)
+    assert time.monotonic() - started < ALLOWED_S
+
+
 @pytest.mark.parametrize("unasked", [OK, b"HTTP/1.1 100 Continue\r\n\r\n", HEAD + b"A: b\r\n", b"\x00"])
 def test_an_idle_connection_on_which_something_comes_unasked_is_closed(unasked: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -134,6 +134,8 @@ class Connection(asyncio.Protocol):
             self._cut_off(NotHttp())
             return
         if self._is_whole:
+            # What was not sent yet would come before the next request.
+            self.is_free = self._may_stay and not self._has_unsent
             self._end(None)
         elif exchange.status is None and self._received_bytes >= ANSWER_HEAD_MAX_BYTES:
             self._cut_off(HeadTooLong())
@@ -151,8 +153,6 @@ class Connection(asyncio.Protocol):
             return
         if self._exchange.status is None:
             self._exchange.failure = failure
-        # What is left of either would come before the next answer or request.
-        self.is_free = self._is_whole and self._may_stay and not self._has_unsent
         if not self._answered.done():
             self._answered.set_result(None)
         self._exchange = self._answered = None
