@@ -119,8 +119,10 @@ class Worker:
             task.cancel()
         if unfinished:
             await asyncio.wait(unfinished)
+        # Both at once: what was given back just now is not to be recorded after all.
         for each in (self._preparer, self._recorder):
             each.give_up()
+        for each in (self._preparer, self._recorder):
             await each.finish()
 
     async def _claim_until_stopped(self) -> None:
