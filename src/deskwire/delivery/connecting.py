@@ -10,10 +10,10 @@ from ipaddress import ip_address
 from aiohappyeyeballs import AddrInfoType, remove_addr_infos, start_connection
 
 from deskwire.delivery.answers import Connection
-from deskwire.delivery.resolving import Lookup
+from deskwire.delivery.resolving import Lookup, addresses_of
 from deskwire.model.addresses import Address, refusal
 from deskwire.model.limits import NEXT_ADDRESS_AFTER_S
-from deskwire.model.webhook_urls import Target, ip_address_of
+from deskwire.model.webhook_urls import Target
 
 
 class AddressBarred(Exception):
@@ -22,8 +22,7 @@ class AddressBarred(Exception):
 
 async def find_addresses(target: Target, lookup: Lookup) -> Sequence[Address]:
     """The addresses of the target, if every one of them may be sent to; raises AddressBarred."""
-    literal = ip_address_of(target.host)
-    addresses = await lookup(target.host) if literal is None else [literal]
+    addresses = await addresses_of(target.host, lookup)
     for address in addresses:
         check_address(target, address)
     return addresses

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from cryptography import x509
 
 from deskwire.delivery.explaining import explain_certificate, explain_connection, explain_handshake
-from deskwire.delivery.resolving import Lookup, ResolutionFailed
+from deskwire.delivery.resolving import Lookup, ResolutionFailed, addresses_of
 from deskwire.model.addresses import Address, refusal
 from deskwire.model.examinations import Certificate, Examination
 from deskwire.model.limits import ATTEMPT_S
-from deskwire.model.webhook_urls import Allow, Target, UrlRefused, ip_address_of, parse_target
+from deskwire.model.webhook_urls import Allow, Target, UrlRefused, parse_target
 
 
 async def examine(
@@ -29,7 +29,7 @@ async def examine(
     except UrlRefused as refused:
         return Examination(problem=f"the URL {refused}")
     try:
-        addresses = await _addresses(target, lookup)
+        addresses = tuple(await addresses_of(target.host, lookup))
     except ResolutionFailed as failure:
         return Examination(target, problem=f"the name does not resolve: {failure}")
     refused_ones = {} if target.is_allowed else _refused(addresses)
@@ -39,11 +39,6 @@ async def examine(
         return Examination(target, addresses, refused_ones, problem=problem)
     context = ssl_context or ssl.create_default_context()
     return await _connect(target, addresses, context if target.scheme == "https" else None, limit_s)
-
-
-async def _addresses(target: Target, lookup: Lookup) -> tuple[Address, ...]:
-    literal = ip_address_of(target.host)
-    return tuple(await lookup(target.host)) if literal is None else (literal,)
 
 
 def _refused(addresses: Sequence[Address]) -> dict[Address, str]:

@@ -30,7 +30,7 @@ SAID_OF_CERTIFICATES = {
 }
 
 
-def is_our_own(failure: Exception | None) -> bool:
+def is_our_own(failure: Exception) -> bool:
     return isinstance(failure, OSError) and failure.errno in FAULTS_OF_OUR_OWN
 
 

@@ -13,6 +13,7 @@ from aiodns.error import ARES_ENODATA, ARES_ENOTFOUND, ARES_ETIMEOUT, DNSError
 
 from deskwire.model.addresses import Address
 from deskwire.model.limits import RESOLUTION_S, RESOLUTION_TRIES, RESOLUTION_TRY_S
+from deskwire.model.webhook_urls import ip_address_of
 
 Lookup = Callable[[str], Awaitable[Sequence[Address]]]
 
@@ -21,6 +22,12 @@ SAID = {
     ARES_ENOTFOUND: "there is no such name",
     ARES_ETIMEOUT: "the name servers do not answer",
 }
+
+
+async def addresses_of(host: str, lookup: Lookup) -> Sequence[Address]:
+    """An address leads to itself and is not looked up."""
+    literal = ip_address_of(host)
+    return await lookup(host) if literal is None else [literal]
 
 
 class ResolutionFailed(Exception):

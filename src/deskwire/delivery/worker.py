@@ -236,7 +236,7 @@ class Worker:
         since = self._claimed_at[claim.webhook_id, claim.event_id]
         return asyncio.get_running_loop().time() - since < CLAIM_START_S
 
-    async def _is_renewed(self, claim: Claim) -> bool:
+    async def _renew(self, claim: Claim) -> bool:
         self._claimed_at[claim.webhook_id, claim.event_id] = asyncio.get_running_loop().time()
         return await self._database.write(lambda tx: renew(tx, self._holder, claim))
 
@@ -259,7 +259,7 @@ class Worker:
                 return
             if not attempts and not self._is_in_time(claim):
                 # Given back, it would be passed by what waits for it.
-                if await self._is_renewed(claim):
+                if await self._renew(claim):
                     continue
                 self._observer.decided(claim, Verdict.LATE, None)
                 return
