@@ -153,8 +153,8 @@ class Office:
             self.store.write(lambda tx: release(tx, holder, self.workspace_id, webhook.id, list(event_ids)))
         )
 
-    def renew(self, holder: str, claim: Claim) -> bool:
-        return self.run(self.store.write(lambda tx: renew(tx, holder, claim)))
+    def renew(self, holder: str, *claims: Claim) -> list[Claim]:
+        return self.run(self.store.write(lambda tx: renew(tx, holder, claims)))
 
     def redate(self) -> None:
         self.run(self.store.write(redate))

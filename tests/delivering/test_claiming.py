@@ -136,15 +136,15 @@ def test_what_somebody_else_claimed_or_was_given_back_is_not_renewed(
 ) -> None:
     mine, theirs = holders
     webhook = office.webhook()
-    office.emit()
-    [claim] = office.claim(webhook, mine)
-    assert not office.renew(theirs, claim)
+    office.emit(number=2)
+    claims = office.claim(webhook, mine)
+    assert office.renew(theirs, *claims) == []
     office.clock.advance(LEASE)
-    # Nobody has taken it: it is still ours.
-    assert office.renew(mine, claim)
+    # Nobody has taken them: they are still ours.
+    assert office.renew(mine, *claims) == claims
     office.clock.advance(LEASE)
-    [later] = office.claim(webhook, theirs)
-    assert not office.renew(mine, claim)
+    [later] = office.claim(webhook, theirs, [claims[0].event_id])
+    assert office.renew(mine, *claims) == claims[1:]
     office.release(webhook, theirs, [later.event_id])
     assert not office.renew(theirs, later)
     assert office.due() == [later.event_id]

@@ -81,15 +81,14 @@ def test_one_that_waits_no_longer_takes_nothing_from_the_others() -> None:
     asyncio.run(run())
 
 
-def test_what_is_given_up_is_cancelled_and_then_all_is_finished() -> None:
+def test_what_takes_longer_than_it_may_is_given_up() -> None:
     async def run() -> None:
         work = Work()
         work.may_end.clear()
         batches = Batches(work)
         asked = [asyncio.create_task(batches.ask("a", n)) for n in (1, 2)]
         await work.has_begun.wait()
-        batches.give_up()
-        await batches.finish()
+        await batches.finish(0)
         for each in asked:
             with pytest.raises(asyncio.CancelledError):
                 await each
@@ -103,7 +102,7 @@ def test_to_finish_is_to_answer_what_was_asked_before() -> None:
         batches = Batches(work)
         asked = asyncio.create_task(batches.ask("a", 1))
         await asyncio.sleep(0)
-        await batches.finish()
+        await batches.finish(60)
         assert work.batches == [("a", [1])]
         assert await asked == 10
 

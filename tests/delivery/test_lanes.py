@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from deskwire.delivery.lanes import Lane
+from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
 from deskwire.model.limits import LANE_CLAIMS_PER_WINDOW, LANE_WINDOW_FIRST, LANE_WINDOW_MOST
@@ -136,3 +136,13 @@ def test_one_that_is_claimed_once_more_sets_out_before_those_that_came_after_it(
     lane.add([first, behind])
     lane.add([older])
     assert list(lane.start(is_crowded=False)) == [older]
+
+
+def test_what_waits_is_what_was_claimed_and_has_not_set_out() -> None:
+    lanes = Lanes()
+    first, second, other = claim("channel"), claim("channel"), claim()
+    lane = lanes.add("some", [first, second])
+    lanes.add("others", [other])
+    assert list(lanes.waiting) == [first, second, other]
+    assert list(lanes.start(lane)) == [first]
+    assert list(lanes.waiting) == [second, other]

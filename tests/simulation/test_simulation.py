@@ -31,6 +31,8 @@ from tests.simulation.world import World
 SEEDS = 500
 STRESS_SEEDS = 5000
 SEEDS_OF_A_TURN = 25
+# Worlds in which a mistake of ours came to light.
+TELLING_SEEDS = (1636, 1980, 2176, 2778, 3648, 4772)
 
 
 def broken_law(seed: int) -> str | None:
@@ -83,6 +85,12 @@ def test_the_laws_hold_whatever_goes_wrong(pool: ProcessPoolExecutor) -> None:
 @pytest.mark.timeout(3600)
 def test_the_laws_hold_in_many_more_worlds(pool: ProcessPoolExecutor) -> None:
     check_seeds(pool, SEEDS, STRESS_SEEDS)
+
+
+@pytest.mark.parametrize("seed", TELLING_SEEDS)
+def test_a_mistake_that_was_made_is_not_made_again(seed: int) -> None:
+    law = broken_law(seed)
+    assert law is None, law
 
 
 def test_one_seed(request: pytest.FixtureRequest) -> None:

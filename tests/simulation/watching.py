@@ -34,10 +34,11 @@ def watched(ledger: Ledger, new_id: Callable[[], str]) -> Iterator[None]:
         await release(tx, holder, workspace_id, webhook_id, event_ids)
         ledger.released(webhook_id, event_ids, tx.now, PROCESS.get())
 
-    async def watched_renew(tx: Tx, holder: str, claim: Claim) -> bool:
-        is_renewed = await renew(tx, holder, claim)
-        ledger.renewed(claim, is_renewed, tx.now, PROCESS.get())
-        return is_renewed
+    async def watched_renew(tx: Tx, holder: str, claims: Sequence[Claim]) -> list[Claim]:
+        renewed = await renew(tx, holder, claims)
+        for each in claims:
+            ledger.renewed(each, each in renewed, tx.now, PROCESS.get())
+        return renewed
 
     async def watched_redate(tx: Tx) -> None:
         await redate(tx)

@@ -24,14 +24,14 @@ class Batches(Generic[K, A, B]):
             self._working[key] = asyncio.create_task(self._work_through(key))
         return await answer
 
-    async def finish(self) -> None:
-        """Everything that was asked before is done."""
-        while self._working:
-            await asyncio.wait(list(self._working.values()))
-
-    def give_up(self) -> None:
-        for task in self._working.values():
-            task.cancel()
+    async def finish(self, limit_s: float) -> None:
+        """What was asked before is done; what takes longer is given up."""
+        working = list(self._working.values())
+        if working:
+            _, late = await asyncio.wait(working, timeout=limit_s)
+            for task in late:
+                task.cancel()
+            await asyncio.wait(working)
 
     async def _work_through(self, key: K) -> None:
         try:

@@ -6,6 +6,7 @@ few connections, and one that is quick gets many.
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator
+from itertools import chain
 
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import Delivered, Outcome, Unreachable
@@ -185,6 +186,11 @@ class Lanes:
         lane.finish(claim)
         self._claimed -= 1
         return lane
+
+    @property
+    def waiting(self) -> Iterator[Claim]:
+        """All that has not set out."""
+        return chain.from_iterable(lane.waiting for lane in self._lanes.values())
 
     def empty(self) -> list[list[Claim]]:
         """Takes away all that has not set out; a list for each webhook."""

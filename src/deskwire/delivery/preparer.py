@@ -13,7 +13,6 @@ class Preparer:
         self._database = database
         self._batches: Batches[tuple[str, str], Claim, Prepared] = Batches(self._read)
         self.finish = self._batches.finish
-        self.give_up = self._batches.give_up
 
     async def prepare(self, claim: Claim) -> Prepared:
         return await self._batches.ask((claim.workspace_id, claim.webhook_id), claim)

@@ -15,7 +15,6 @@ class Recorder:
         self._observer = observer
         self._batches: Batches[tuple[str, str], Result, Verdict] = Batches(self._write)
         self.finish = self._batches.finish
-        self.give_up = self._batches.give_up
 
     async def record(self, result: Result) -> Verdict:
         claim = result.claim

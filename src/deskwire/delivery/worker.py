@@ -45,6 +45,8 @@ from deskwire.model.limits import (
     DELIVERY_BACK_OFF_MAX_S,
     DELIVERY_POLL_S,
     DELIVERY_STALLED_S,
+    RENEWED_AT_ONCE,
+    RENEWED_EVERY_S,
     WEBHOOKS_CLAIMED_FOR_AT_ONCE,
 )
 from deskwire.store.clock import Clock
@@ -83,10 +85,11 @@ class Worker:
         self._recorder = Recorder(self._database, observer)
         self._deliveries: set[asyncio.Task[None]] = set()
         self._claimed_at: dict[tuple[str, str], float] = {}
+        self._being_recorded: set[tuple[str, str]] = set()
         # Webhooks for which nothing could be claimed, until all others have been looked at.
         self._passed_over: set[str] = set()
         self._stopping = asyncio.Event()
-        self._looked_at = self._measured_at = -math.inf
+        self._looked_at = self._measured_at = self._renewed_at = -math.inf
         self.oldest_due_s = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -119,11 +122,8 @@ class Worker:
             task.cancel()
         if unfinished:
             await asyncio.wait(unfinished)
-        # Both at once: what was given back just now is not to be recorded after all.
-        for each in (self._preparer, self._recorder):
-            each.give_up()
-        for each in (self._preparer, self._recorder):
-            await each.finish()
+        await self._preparer.finish(0)
+        await self._recorder.finish(GIVE_BACK_S)
 
     async def _claim_until_stopped(self) -> None:
         # What an earlier clock dated is looked at first.
@@ -134,6 +134,7 @@ class Worker:
                 if now_s < drift_s - CLOCK_STEP_S:
                     await self._database.write(redate)
                 drift_s = now_s
+                await self._renew_waiting()
                 if not await self._claim_some():
                     await self._database.bell.wait(DELIVERY_POLL_S)
             except Exception:
@@ -201,7 +202,7 @@ class Worker:
         now = asyncio.get_running_loop().time()
         for webhook_id, claims in claimed.items():
             for each in claims:
-                self._claimed_at[each.webhook_id, each.event_id] = now
+                self._claimed_at[each.delivery] = now
             if claims:
                 self._start(self.lanes.add(webhook_id, claims))
         return {webhook_id for webhook_id, claims in claimed.items() if claims}
@@ -218,7 +219,9 @@ class Worker:
         try:
             await self._run_cycle(claim)
         except asyncio.CancelledError:
-            await self._give_back([claim])
+            # What came of it is written down even though nobody waits for that any more.
+            if claim.delivery not in self._being_recorded:
+                await self._give_back([claim])
             raise
         except OSError as error:
             logger.warning("this machine cannot connect to anything just now: %s", error)
@@ -228,17 +231,33 @@ class Worker:
             # Its lease runs out, and it is due again.
             logger.exception("delivery of event %s to webhook %s failed", claim.event_id, claim.webhook_id)
         finally:
-            self._claimed_at.pop((claim.webhook_id, claim.event_id))
+            self._claimed_at.pop(claim.delivery)
+            self._being_recorded.discard(claim.delivery)
             self._start(self.lanes.finish(claim))
             self._database.bell.ring()
 
     def _is_in_time(self, claim: Claim) -> bool:
-        since = self._claimed_at[claim.webhook_id, claim.event_id]
+        since = self._claimed_at[claim.delivery]
         return asyncio.get_running_loop().time() - since < CLAIM_START_S
 
-    async def _renew(self, claim: Claim) -> bool:
-        self._claimed_at[claim.webhook_id, claim.event_id] = asyncio.get_running_loop().time()
-        return await self._database.write(lambda tx: renew(tx, self._holder, claim))
+    async def _renew(self, claims: list[Claim]) -> list[Claim]:
+        now = asyncio.get_running_loop().time()
+        renewed = await self._database.write(lambda tx: renew(tx, self._holder, claims))
+        for each in renewed:
+            # It may have set out and ended meanwhile.
+            if each.delivery in self._claimed_at:
+                self._claimed_at[each.delivery] = now
+        return renewed
+
+    async def _renew_waiting(self) -> None:
+        """What a slow receiver keeps waiting stays here: elsewhere, what waits behind it could pass it."""
+        now = asyncio.get_running_loop().time()
+        if now - self._renewed_at < RENEWED_EVERY_S:
+            return
+        self._renewed_at = now
+        claims = [each for each in self.lanes.waiting if not self._is_in_time(each)]
+        for start in range(0, len(claims), RENEWED_AT_ONCE):
+            await self._renew(claims[start : start + RENEWED_AT_ONCE])
 
     async def _run_cycle(self, claim: Claim) -> None:
         loop = asyncio.get_running_loop()
@@ -259,7 +278,7 @@ class Worker:
                 return
             if not attempts and not self._is_in_time(claim):
                 # Given back, it would be passed by what waits for it.
-                if await self._renew(claim):
+                if await self._renew([claim]):
                     continue
                 self._observer.decided(claim, Verdict.LATE, None)
                 return
@@ -322,8 +341,11 @@ class Worker:
                 self._observer.decided(claim, Verdict.LATE, None)
 
     async def _record(self, result: Result, reason: str | None = None) -> Verdict:
+        claim = result.claim
+        self._being_recorded.add(claim.delivery)
         verdict = await self._recorder.record(result)
-        self._observer.decided(result.claim, verdict, reason)
+        self._being_recorded.discard(claim.delivery)
+        self._observer.decided(claim, verdict, reason)
         return verdict
 
     async def _give_back(self, claims: list[Claim]) -> None:

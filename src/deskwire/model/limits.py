@@ -181,6 +181,9 @@ NOTICE_PAUSE_US = 24 * 60 * 60 * 1_000_000
 LEASE_US = 30 * 1_000_000
 # A claimed delivery that could not begin by then would not end within its lease.
 CLAIM_START_S = 8.0
+# Leases of what must wait longer are renewed so often, and so many in one transaction.
+RENEWED_EVERY_S = 2.0
+RENEWED_AT_ONCE = 100
 # A worker that hears of nothing looks by itself so often.
 DELIVERY_POLL_S = 0.2
 DELIVERIES_LOOKED_AT = 500

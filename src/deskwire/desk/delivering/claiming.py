@@ -106,6 +106,11 @@ class Claim(NamedTuple):
     counts: bool
     untried: bool
 
+    @property
+    def delivery(self) -> tuple[str, str]:
+        """What no other claim of the same moment shares: its webhook and its event."""
+        return self.webhook_id, self.event_id
+
 
 async def find_due(tx: Tx, busy: Sequence[str], limit: int) -> list[Due]:
     """What has been due longest, but for the webhooks that are busy."""
@@ -164,18 +169,22 @@ async def release(tx: Tx, holder: str, workspace_id: str, webhook_id: str, event
     tx.ring()
 
 
-async def renew(tx: Tx, holder: str, claim: Claim) -> bool:
-    """Its lease begins anew, unless somebody else has claimed it meanwhile."""
-    row = await tx.one(
-        RENEW,
-        workspace_id=claim.workspace_id,
-        webhook_id=claim.webhook_id,
-        event_id=claim.event_id,
-        mine=holder,
-        its_fence=claim.fence,
-        lease_end=tx.now + LEASE_US,
-    )
-    return row is not None
+async def renew(tx: Tx, holder: str, claims: Sequence[Claim]) -> list[Claim]:
+    """Those that nobody else has claimed meanwhile: their leases begin anew."""
+    renewed = []
+    for each in claims:
+        row = await tx.one(
+            RENEW,
+            workspace_id=each.workspace_id,
+            webhook_id=each.webhook_id,
+            event_id=each.event_id,
+            mine=holder,
+            its_fence=each.fence,
+            lease_end=tx.now + LEASE_US,
+        )
+        if row is not None:
+            renewed.append(each)
+    return renewed
 
 
 async def redate(tx: Tx) -> None:
