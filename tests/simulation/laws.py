@@ -282,8 +282,10 @@ class Ledger:
             self.demand(not is_renewed, f"renewed {claim}, which is somebody else's")
             return
         self.demand(is_renewed, f"{claim} was not renewed")
-        self.demand(not delivery.arrivals, "renewed in the middle of a cycle")
-        delivery.due_at, delivery.claimed_s = now + LEASE, self._loop.time()
+        delivery.due_at = now + LEASE
+        # It may have set out while this waited for the database.
+        if not delivery.arrivals:
+            delivery.claimed_s = self._loop.time()
 
     def _redate(self, now: Moment) -> None:
         for (webhook_id, event_id), delivery in self._deliveries.items():
