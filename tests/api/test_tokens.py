@@ -88,6 +88,10 @@ def test_the_scheme_is_read_in_any_case(desk: Desk, scheme: str) -> None:
     assert ask(desk.house, f"{scheme} {desk.secret}").status == 200
 
 
+def test_blanks_around_the_header_are_no_part_of_it(desk: Desk) -> None:
+    assert ask(desk.house, f" Bearer {desk.secret} \t").status == 200
+
+
 def test_two_authorization_headers_are_refused_even_when_both_are_good(desk: Desk) -> None:
     good = f"Bearer {desk.secret}"
     for headers in [(good, good), (good, f"Bearer {UNKNOWN}"), (f"Bearer {UNKNOWN}", good), (good,) * 3]:
@@ -106,43 +110,23 @@ def test_a_token_works_until_the_moment_at_which_it_expires(desk: Desk) -> None:
     assert_refused(ask(desk.house, f"Bearer {secret}"))
 
 
-def test_a_revoked_token_is_refused_at_once_where_it_is_forgotten(desk: Desk) -> None:
+def test_a_revoked_token_is_refused_after_the_cache_time(desk: Desk) -> None:
     new, staying = desk.issue(), desk.token()
-    assert ask(desk.house, f"Bearer {new.secret}").status == 200
-    desk.house.run(desk.house.store.write(lambda tx: revoke_token(tx, new.token.id)))
-    desk.house.authentication.forget(new.token.id)
-    assert_refused(ask(desk.house, f"Bearer {new.secret}"))
-    assert ask(desk.house, f"Bearer {staying}").status == 200
-
-
-def test_a_revoked_token_is_refused_elsewhere_after_the_cache_time(desk: Desk) -> None:
-    new = desk.issue()
     assert ask(desk.house, f"Bearer {new.secret}").status == 200
     desk.house.run(desk.house.store.write(lambda tx: revoke_token(tx, new.token.id)))
     desk.house.steady.seconds += TOKEN_CACHE_S
     assert_refused(ask(desk.house, f"Bearer {new.secret}"))
-
-
-def test_the_cache_time_is_below_the_two_seconds_promised() -> None:
-    assert TOKEN_CACHE_S < 2
+    assert ask(desk.house, f"Bearer {staying}").status == 200
 
 
 def test_rotation_gives_a_secret_that_works_and_ends_the_old_one(desk: Desk) -> None:
     old = desk.issue("tasks:read")
     assert desk.get("/tasks", token=old.secret).status == 200
     new = desk.house.run(desk.house.store.write(lambda tx: rotate_token(tx, old.token.id)))
-    desk.house.authentication.forget(old.token.id)
+    desk.house.steady.seconds += TOKEN_CACHE_S
     assert_refused(ask(desk.house, f"Bearer {old.secret}"))
     assert desk.get("/tasks", token=new.secret).status == 200
     assert new.token.id == old.token.id
-
-
-def test_a_rotated_token_is_refused_elsewhere_after_the_cache_time(desk: Desk) -> None:
-    old = desk.issue()
-    assert ask(desk.house, f"Bearer {old.secret}").status == 200
-    desk.house.run(desk.house.store.write(lambda tx: rotate_token(tx, old.token.id)))
-    desk.house.steady.seconds += TOKEN_CACHE_S
-    assert_refused(ask(desk.house, f"Bearer {old.secret}"))
 
 
 def test_no_answer_holds_the_token(desk: Desk) -> None:

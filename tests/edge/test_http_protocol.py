@@ -130,3 +130,64 @@ def test_a_failing_application_gives_the_envelope_and_no_reason(desk: Desk) -> N
     assert answer.status == 500
     assert answer.body == b'{"success":false,"error":{"code":"INTERNAL","message":""}}'
     assert len(answer.headers["x-request-id"]) == 36
+
+
+@pytest.mark.parametrize("method", [b"FOO", b"get", b"GETX", b"M-SEARCHES", b"A" * 300])
+def test_a_method_that_nobody_knows_is_a_request_like_any_other(desk: Desk, method: bytes) -> None:
+    with desk.connect() as client:
+        client.send(GET % b"/one" + GET % b"/two")
+        assert [client.answer().body, client.answer().body] == [b"/one:", b"/two:"]
+        client.send(b"%b /three HTTP/1.1\r\nHost: a\r\n\r\n" % method + GET % b"/four")
+        assert [client.answer().body, client.answer().body] == [b"/three:", b"/four:"]
+    assert [scope["method"] for scope in desk.calls.scopes] == ["GET", "GET", "UNLINK", "GET"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"FOO\r\n\r\n",
+        b"FOO  /two HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"F(O /two HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"FOO /two HTTP/2.0\r\nHost: a\r\n\r\n",
+        b"\x16\x03\x01 / HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_what_only_resembles_a_request_is_refused(desk: Desk, data: bytes) -> None:
+    with desk.connect() as client:
+        client.send(data)
+        assert client.answer().status == 400
+        assert client.is_closed()
+    assert desk.calls.scopes == []
+
+
+def test_an_unknown_method_behind_another_request_does_that_one_once(desk: Desk) -> None:
+    with desk.connect() as client:
+        client.send(GET % b"/one" + b"FOO /two HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert client.answer().body == b"/one:"
+        assert client.answer().status == 400
+    assert [scope["path"] for scope in desk.calls.scopes] == ["/one"]
+
+
+def test_what_a_body_ends_with_is_never_taken_for_a_request(desk: Desk) -> None:
+    with desk.connect() as client:
+        client.send(b"POST /one HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n")
+        client.send(b"FOO /two HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.answer()
+        assert client.answer().status == 400
+    assert [scope["path"] for scope in desk.calls.scopes] == ["/one"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_echoed"), [(b"my-id", True), (b"my-id \t", True), (b"my id", False), (b"", False)]
+)
+def test_a_refusal_carries_the_id_of_the_request_that_is_refused(
+    desk: Desk, sent: bytes, is_echoed: bool
+) -> None:
+    with desk.connect() as client:
+        client.send(b"GET / HTTP/1.1\r\nX-Request-ID: earlier\r\nHost: a\r\n\r\n")
+        client.answer()
+        client.send(b"GET / HTTP/1.1\r\nX-Request-ID: %b\r\nHost: a\r\nHost: b\r\n\r\n" % sent)
+        refused = client.answer()
+    assert refused.status == 400
+    assert (refused.headers["x-request-id"] == "my-id") == is_echoed
+    assert refused.headers["x-request-id"] != "earlier"

@@ -172,6 +172,13 @@ def test_a_body_that_is_too_long_is_not_read(attempt: Send) -> None:
     assert attempt(b"{}", headers=claimed).failure == (413, "PAYLOAD_TOO_LARGE")
 
 
+def test_a_body_that_is_too_long_is_refused_where_none_is_asked_for(writer: Writer) -> None:
+    path = f"/outbound-webhooks/{add_webhook(writer.desk)}/toggle"
+    claimed = (("content-length", str(MAX_BODY_BYTES + 1)),)
+    answer = writer.leaves_no_trace(lambda: writer("POST", path, raw=b"", headers=claimed))
+    assert answer.failure == (413, "PAYLOAD_TOO_LARGE")
+
+
 def test_a_body_that_turns_out_too_long_is_refused(attempt: Send) -> None:
     chunk = b" " * 65_536
     endless = [b"{", *[chunk] * 17, b"}"]

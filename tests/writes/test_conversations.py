@@ -202,6 +202,19 @@ def test_assigning_whom_it_is_assigned_to_changes_nothing(writer: Writer, clock:
     assert writer.everything() == before
 
 
+def test_assigning_whom_a_workflow_assigned_is_a_change_and_no_event(writer: Writer) -> None:
+    channel = writer.channel(assigned_member_id=writer.owner, assigned_type="workflow")
+    shown = done(writer.act(channel, "assign", member_id=writer.owner))
+    assert (shown["assigned_member_id"], shown["assigned_type"]) == (writer.owner, "human")
+    assert writer.events == []
+
+
+def test_assigning_nobody_ends_an_assignment_to_the_ai(writer: Writer) -> None:
+    channel = writer.channel(assigned_type="ai")
+    assert "assigned_type" not in done(writer.act(channel, "assign", member_id=None))
+    assert versions(writer) == [("channel.assigned", 2)]
+
+
 @pytest.mark.parametrize("who", ["inactive", "foreign", "unknown"])
 def test_an_assignee_who_is_not_there_is_not_found(writer: Writer, stranger: Writer, who: str) -> None:
     who_is: dict[str, Callable[[], str]] = {

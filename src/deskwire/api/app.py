@@ -42,6 +42,7 @@ JSON: Headers = [
     (b"x-content-type-options", b"nosniff"),
 ]
 NO_BODY: Headers = [(b"cache-control", b"no-store")]
+NO_CONTENT = 204
 UNKNOWN_ROUTE = "unknown"
 
 log = structlog.get_logger()
@@ -87,12 +88,12 @@ class Request:
         for name, value in scope["headers"]:
             if name == b"authorization":
                 # Which of two would count is anybody's guess, so neither does.
-                self.authorization = value if self.authorization is None else b""
+                self.authorization = value.strip() if self.authorization is None else b""
             elif name == b"x-request-id":
                 sent_id = value
             elif name == b"idempotency-key":
                 # Two are refused like one that breaks its form.
-                self.idempotency_key = value if self.idempotency_key is None else b""
+                self.idempotency_key = value.strip() if self.idempotency_key is None else b""
             elif name == b"content-type":
                 self.content_type = value
             elif name == b"content-length":
@@ -151,17 +152,10 @@ class Api:
             self._body_room.give_back(request.held_bytes)
         if self._limiter is not None:
             headers = [*headers, *rate_headers(self._limiter, request.token)]
-        await send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [
-                    *headers,
-                    (b"content-length", b"%d" % len(body)),
-                    (b"x-request-id", request.id.encode()),
-                ],
-            }
-        )
+        headers = [*headers, (b"x-request-id", request.id.encode())]
+        if status != NO_CONTENT:
+            headers.append((b"content-length", b"%d" % len(body)))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         self._observer.answered(
             request.method,
@@ -199,6 +193,8 @@ class Api:
         call = Call(token, parsed_id(endpoint, id), query, self._seal)
         if endpoint.is_paged:
             call.after = self._position(endpoint, call)
+        if request.length > self._max_body:
+            raise too_long(self._max_body)
         if endpoint.body is not None:
             raw = await read_body(request, receive, self._max_body, self._body_room)
             call.body = self._body_parsers[endpoint.body].parse(raw)
@@ -214,7 +210,7 @@ class Api:
             # Once raised it knows frames that know the call: it would be in a circle.
             call.refusal = None
         if answer is None:
-            return 204, NO_BODY, b""
+            return NO_CONTENT, NO_BODY, b""
         status = endpoint.status if isinstance(answer, Made) else 200
         return status, JSON, await self._enveloped(endpoint, call, answer)
 
@@ -282,10 +278,7 @@ async def made_once(tx: Tx, endpoint: Endpoint, call: Call, attempt: Attempt) ->
 
 
 async def read_body(request: Request, receive: Receive, max_bytes: int, room: BodyRoom) -> bytes:
-    """What is too long is refused before it is read, or as soon as it is."""
-    too_long = DeskError("PAYLOAD_TOO_LARGE", f"The body is longer than {max_bytes} bytes.")
-    if request.length > max_bytes:
-        raise too_long
+    """One that does not say how long it is is refused as soon as it is too long."""
     chunks: list[bytes] = []
     length = 0
     while True:
@@ -295,7 +288,7 @@ async def read_body(request: Request, receive: Receive, max_bytes: int, room: Bo
         chunks.append(message.get("body", b""))
         length += len(chunks[-1])
         if length > max_bytes:
-            raise too_long
+            raise too_long(max_bytes)
         request.held_bytes = room.take(request.held_bytes, length)
         if not message.get("more_body", False):
             break
@@ -303,6 +296,10 @@ async def read_body(request: Request, receive: Receive, max_bytes: int, room: Bo
     if body and not is_json(request.content_type):
         raise DeskError("UNSUPPORTED_MEDIA_TYPE", "The body must be sent as application/json.")
     return body
+
+
+def too_long(max_bytes: int) -> DeskError:
+    return DeskError("PAYLOAD_TOO_LARGE", f"The body is longer than {max_bytes} bytes.")
 
 
 def is_json(content_type: bytes) -> bool:

@@ -15,7 +15,7 @@ REMEMBERED_TOKENS = 10_000
 
 
 class Authentication:
-    """A revoked token is forgotten at once in this process, and within `TOKEN_CACHE_S` in every other."""
+    """A token that was revoked meanwhile works until `TOKEN_CACHE_S` after it was looked up."""
 
     def __init__(self, store: Store, clock: Clock, steady: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -33,11 +33,6 @@ class Authentication:
         if state == "expired":
             raise invalid_token("The access token has expired.")
         return token
-
-    def forget(self, token_id: str) -> None:
-        self._remembered = {
-            header: entry for header, entry in self._remembered.items() if entry[0].id != token_id
-        }
 
     async def _find(self, header: bytes) -> Token | None:
         entry = self._remembered.get(header)

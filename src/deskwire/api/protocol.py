@@ -1,6 +1,7 @@
 """The HTTP/1.1 connection: uvicorn's, bounded, so that a hostile client harms no connection but its own."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Final, cast
 
@@ -27,6 +28,9 @@ from deskwire.model import limits
 
 WATCHED_HEADERS: Final = frozenset((b"host", b"expect", b"transfer-encoding"))
 BODY_HIGH_WATER_BYTES: Final = 64 * 1024
+UNKNOWN_METHOD: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= [^ \r\n]+ HTTP/1\.[01]\r\n)")
+# Of those that the parser knows, one that no endpoint has.
+NOBODYS_METHOD: Final = b"UNLINK"
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -56,7 +60,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self.framing_bytes = 0
         self.body_bytes = 0
         self.answering: Exchange | None = None
-        self.last_words: Refusal | None = None
+        # What to say, and the id of the request of which it is said.
+        self.last_words: tuple[Refusal, str] | None = None
         self.is_ending = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -75,13 +80,21 @@ class BoundedProtocol(HttpToolsProtocol):
         self.outlet.close = self.transport.close
 
     def data_received(self, data: bytes) -> None:
-        if self.phase == DEAF:
+        phase = self.phase
+        if phase == DEAF:
             return
         self.framing_bytes += len(data)
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade(data[upgrade.args[0] :])
+        except httptools.HttpParserInvalidMethodError:
+            begun = UNKNOWN_METHOD.match(data) if phase in (FRESH, IDLE) else None
+            if begun is not None and not is_known(begun[0]):
+                # The answer is the same as for a method that nobody has.
+                self._parse_anew(NOBODYS_METHOD + data[begun.end() :])
+            else:
+                self._refuse(NOT_HTTP)
         except httptools.HttpParserError as error:
             match error.__context__:
                 case None:
@@ -215,7 +228,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.last_words is not None:
-            self._say(self.last_words)
+            self._say(*self.last_words)
         elif self.phase != DEAF:
             self.flow.resume_reading()
 
@@ -251,10 +264,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self._abandon(self.cycle)
         if refusal is None or self.transport.is_closing():
             return
+        request_id = request_id_of(self._sent_id() if phase in (HEAD, BODY) else None)
         if self.answering is None:
-            self._say(refusal)
+            self._say(refusal, request_id)
         else:
-            self.last_words = refusal
+            self.last_words = refusal, request_id
 
     def _abandon(self, exchange: Exchange) -> None:
         if exchange is not self.answering:
@@ -265,9 +279,11 @@ class BoundedProtocol(HttpToolsProtocol):
         if exchange.response_started:
             self.transport.abort()
 
-    def _say(self, refusal: Refusal) -> None:
+    def _sent_id(self) -> bytes | None:
+        return next((value for name, value in self.headers if name == b"x-request-id"), None)
+
+    def _say(self, refusal: Refusal, request_id: str) -> None:
         self.last_words = None
-        request_id = request_id_of(None)
         self.transport.write(refusal.render(request_id, self.server_state.default_headers))
         self.note_refused(refusal.status, request_id)
         self.hang_up()
@@ -282,11 +298,14 @@ class BoundedProtocol(HttpToolsProtocol):
             b"%s %s HTTP/%s" % (method, self.url, self.parser.get_http_version().encode()),
             *(b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"),
         ]
+        self._parse_anew(b"\r\n".join([*lines, b"", b""]))
+        self.data_received(rest)
+
+    def _parse_anew(self, data: bytes) -> None:
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self.framing_bytes = 0
-        self.data_received(b"\r\n".join([*lines, b"", b""]))
-        self.data_received(rest)
+        self.data_received(data)
 
     def _measure_head(self) -> None:
         lines_bytes = sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
@@ -312,3 +331,12 @@ class BoundedProtocol(HttpToolsProtocol):
                 self.transport.close()
             case Lapse.IDLE | Lapse.READING:
                 self.transport.abort()
+
+
+def is_known(method: bytes) -> bool:
+    """Whether the parser, which has a list of them, knows a method."""
+    try:
+        httptools.HttpRequestParser(object()).feed_data(method + b" ")
+    except httptools.HttpParserInvalidMethodError:
+        return False
+    return True

@@ -14,6 +14,7 @@ FORM = re.compile(rb"[A-Za-z0-9_-]{1,%d}" % REQUEST_ID_CHARACTERS, re.ASCII)
 
 def request_id_of(sent: bytes | None) -> str:
     """What the client sent, where it has the form; otherwise a fresh UUID."""
-    if sent is not None and FORM.fullmatch(sent):
-        return sent.decode("ascii")
+    # Blanks around the value of a header are no part of it.
+    if sent is not None and FORM.fullmatch(trimmed := sent.strip()):
+        return trimmed.decode("ascii")
     return str(uuid_utils.uuid4())

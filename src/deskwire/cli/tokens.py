@@ -1,15 +1,22 @@
 """Issuing, listing, rotating and revoking access tokens."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 import click
 
-from deskwire.cli.house import Invocation
-from deskwire.cli.operation import run_read, run_write
+from deskwire.cli.house import Invocation, OpenHouse
+from deskwire.cli.operation import run_open, run_read, run_write
 from deskwire.cli.output import print_json, print_rows, print_table, time_text
 from deskwire.desk.tokens import NewToken, create_token, list_tokens, revoke_token, rotate_token
+from deskwire.model.limits import TOKEN_CACHE_S
 from deskwire.model.moments import Moment
 from deskwire.model.scopes import SCOPES
 from deskwire.model.tokens import Token
 from deskwire.store.transaction import Tx
+
+T = TypeVar("T")
 
 
 def create(
@@ -43,18 +50,29 @@ def show_all(invocation: Invocation, *, workspace: str | None, json: bool) -> No
 
 
 def rotate(invocation: Invocation, *, id: str, json: bool) -> None:
-    show_new(run_write(invocation, lambda tx: rotate_token(tx, id)), json)
+    show_new(end_secret(invocation, lambda tx: rotate_token(tx, id)), json)
 
 
 def revoke(invocation: Invocation, *, id: str, json: bool) -> None:
     async def end(tx: Tx) -> tuple[Token, Moment]:
         return await revoke_token(tx, id), tx.now
 
-    token, now = run_write(invocation, end)
+    token, now = end_secret(invocation, end)
     if json:
         print_json(described(token, now))
     else:
         click.echo(f"The token {token.prefix}… is revoked since {time_text(token.revoked_at, '')}.")
+
+
+def end_secret(invocation: Invocation, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    """Returns when no process takes the old secret any more, not even one that was looking it up."""
+
+    async def end(house: OpenHouse) -> T:
+        ended = await house.store.write(operation)
+        await asyncio.sleep(2 * TOKEN_CACHE_S)
+        return ended
+
+    return run_open(invocation, end)
 
 
 def chosen_scopes(scope: tuple[str, ...], more_scopes: tuple[str, ...], all_scopes: bool) -> list[str]:

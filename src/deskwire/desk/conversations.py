@@ -65,7 +65,7 @@ async def reopen(tx: Tx, workspace_id: str, channel_id: str, actor_member_id: st
 async def assign(
     tx: Tx, workspace_id: str, channel_id: str, actor_member_id: str, member_id: str | None
 ) -> bytes:
-    """To a member, or to nobody; assigning as it is already changes nothing."""
+    """To a member, or to nobody; assigning whom it is assigned to is no event."""
     conversation = await operate_on(tx, workspace_id, channel_id, actor_member_id)
     channel = conversation.channel
     if member_id is not None:
@@ -73,10 +73,12 @@ async def assign(
     wanted = (member_id, None if member_id is None else "human")
     if (channel.assigned_member_id, channel.assigned_type) == wanted:
         return conversation.document
+    stays_with_member = member_id is not None and channel.assigned_member_id == member_id
     channel.assigned_member_id = member_id
     channel.assigned_type = None if member_id is None else "human"
     kept = await keep(tx, conversation)
-    await tell(tx, conversation, "channel.assigned", kept, actor_member_id)
+    if not stays_with_member:
+        await tell(tx, conversation, "channel.assigned", kept, actor_member_id)
     return kept.document
 
 
