@@ -62,6 +62,27 @@ def test_of_many_dead_connections_one_attempt_meets_one() -> None:
     asyncio.run(run())
 
 
+def test_a_receiver_that_begins_to_hang_up_costs_one_reconnect_in_all() -> None:
+    is_gone = False
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if is_gone:
+            writer.close()
+        else:
+            writer.write(OK)
+
+    async def run() -> None:
+        nonlocal is_gone
+        async with receiver(answer) as to, sender(to) as one:
+            await asyncio.gather(*(one.send(to.url, HEADERS, BODY, 30) for _ in range(5)))
+            is_gone = True
+            for number in range(3):
+                assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Unreachable)
+                assert len(to.requests) == 5 + 2 + number
+
+    asyncio.run(run())
+
+
 def test_a_new_connection_that_is_closed_is_not_tried_again() -> None:
     async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()

@@ -14,7 +14,7 @@ NO_HOST = "must have a domain name after https://"
 UNSPEAKABLE = "must not contain spaces, control characters or backslashes"
 CREDENTIALS = "must not contain a user name or password"
 NUMBER = "must have a port from 1 to 65535"
-PORT = "must have a port from 1 to 65535"
+PORT = "must have port 443, 8443 or one above 1023"
 INCOMPLETE = "must have a complete domain name, such as hooks.example.com"
 FRAGMENT = "must not have a fragment (the part from # on), since it would not be sent"
 NO_URL = "must be a valid URL"
@@ -125,6 +125,10 @@ REFUSED = [
     ("https://hooks.example.com@127.0.0.1/", CREDENTIALS),
     ("https://127.0.0.1#@hooks.example.com/", None),
     ("https://hooks.example.com:0/", PORT),
+    ("https://hooks.example.com:22/", PORT),
+    ("https://hooks.example.com:25/", PORT),
+    ("https://hooks.example.com:80/", PORT),
+    ("https://hooks.example.com:1023/", PORT),
     ("https://hooks.example.com:65536/", NUMBER),
     ("https://hooks.example.com:-1/", NUMBER),
     ("https://hooks.example.com:+443/", NUMBER),

@@ -48,7 +48,8 @@ WebhookUrl = Annotated[
     Meta(
         max_length=WEBHOOK_URL_CHARACTERS,
         description=(
-            "HTTPS, a domain name that leads to public addresses, and no user name, password or fragment."
+            "HTTPS, a domain name that leads to public addresses, port 443, 8443 or one above 1023, "
+            "and no user name, password or fragment."
         ),
         extra_json_schema={"format": "uri"},
     ),

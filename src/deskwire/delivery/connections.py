@@ -41,6 +41,10 @@ class Connections:
         if self._sweep is None:
             self._sweep = self._loop.call_later(CONNECTION_IDLE_S, self._close_old)
 
+    def drop(self, target: Target) -> None:
+        for connection in self._idle.pop(_place(target), []):
+            connection.abort()
+
     def close(self) -> None:
         if self._sweep is not None:
             self._sweep.cancel()

@@ -94,6 +94,8 @@ class Sender:
             await self._ask(kept, target, exchange, request)
             if exchange.failure is None or not kept.was_dead:
                 return
+            # One request more than the attempts is enough: the others of this place are as old.
+            self._connections.drop(target)
             exchange.stage, exchange.failure = Stage.RESOLVING, None
         addresses = await find_addresses(target, self._lookup)
         exchange.stage = Stage.CONNECTING

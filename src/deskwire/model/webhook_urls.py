@@ -9,7 +9,12 @@ from urllib.parse import SplitResult, quote, urlsplit
 import idna
 
 from deskwire.model.addresses import Address
-from deskwire.model.limits import WEBHOOK_URL_CHARACTERS
+from deskwire.model.limits import (
+    WEBHOOK_LOWEST_FREE_PORT,
+    WEBHOOK_PORT_MAXIMUM,
+    WEBHOOK_PORTS,
+    WEBHOOK_URL_CHARACTERS,
+)
 
 # Hosts and ports to which deliveries may go in spite of the rules.
 Allow = Collection[tuple[str, int]]
@@ -86,7 +91,7 @@ def parse_target(url: str, allow: Allow = ()) -> Target:
     port = _port(parts)
     is_allowed = (host, port) in {(_spelled_alike(name), number) for name, number in allow}
     if not is_allowed:
-        _check(parts.scheme, host)
+        _check(parts.scheme, host, port)
     return Target(parts.scheme, host, port, _sent_path(parts), is_allowed)
 
 
@@ -141,9 +146,7 @@ def _port(parts: SplitResult) -> int:
     try:
         port = parts.port
     except ValueError:
-        port = 0
-    if port == 0:
-        raise UrlRefused("must have a port from 1 to 65535")
+        raise UrlRefused("must have a port from 1 to 65535") from None
     return DEFAULT_PORTS[parts.scheme] if port is None else port
 
 
@@ -154,7 +157,7 @@ def _spelled_alike(host: str) -> str:
         return host
 
 
-def _check(scheme: str, host: str) -> None:
+def _check(scheme: str, host: str, port: int) -> None:
     if scheme != "https":
         raise UrlRefused("must begin with https://")
     if ":" in host or NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
@@ -164,6 +167,8 @@ def _check(scheme: str, host: str) -> None:
         raise UrlRefused(f"must not lead to {refused}, which names {REFUSED_NAMES[refused]}")
     if "." not in host:
         raise UrlRefused("must have a complete domain name, such as hooks.example.com")
+    if port not in WEBHOOK_PORTS and not WEBHOOK_LOWEST_FREE_PORT <= port <= WEBHOOK_PORT_MAXIMUM:
+        raise UrlRefused("must have port 443, 8443 or one above 1023")
 
 
 def _sent_path(parts: SplitResult) -> str:
