@@ -8,7 +8,12 @@ import pytest
 from deskwire.delivery.lanes import Lane, Lanes
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import Delivered, Outcome, Refused, Unreachable
-from deskwire.model.limits import LANE_CLAIMS_PER_WINDOW, LANE_WINDOW_FIRST, LANE_WINDOW_MOST
+from deskwire.model.limits import (
+    HELD_SENT_IN_TURN,
+    LANE_CLAIMS_PER_WINDOW,
+    LANE_WINDOW_FIRST,
+    LANE_WINDOW_MOST,
+)
 from tests.api.records import new_id
 from tests.engines import NEW_YEAR
 
@@ -18,7 +23,7 @@ UNREACHABLE = Unreachable(5, "The connection was refused")
 NUMBERS = count(1)
 
 
-def claim(order_key: str | None = None, *, untried: bool = True) -> Claim:
+def claim(order_key: str | None = None, *, untried: bool = True, fence: int = 1) -> Claim:
     return Claim(
         workspace_id=new_id(),
         webhook_id=new_id(),
@@ -29,7 +34,7 @@ def claim(order_key: str | None = None, *, untried: bool = True) -> Claim:
         counts=True,
         untried=untried,
         cycles=0,
-        fence=1,
+        fence=fence,
     )
 
 
@@ -136,6 +141,31 @@ def test_one_that_is_claimed_once_more_sets_out_before_those_that_came_after_it(
     lane.add([first, behind])
     lane.add([older])
     assert list(lane.start(is_crowded=False)) == [older]
+
+
+def test_what_was_held_is_sent_one_by_one_and_before_what_is_younger() -> None:
+    lane = learned(*[ARRIVED] * 100)
+    held = [claim(fence=2) for _ in range(3)]
+    young = [claim() for _ in range(2)]
+    assert started(lane, *young, *held[::-1]) == held[:1]
+    lane.rest(held[0])
+    assert started(lane) == held[1:2]
+    lane.finish(held[1])
+    assert started(lane) == [held[2], *young]
+
+
+def test_of_a_large_backlog_the_rest_begins_in_order_several_at_once() -> None:
+    lane = learned(*[ARRIVED] * 100)
+    held = [claim("one channel", fence=2) for _ in range(HELD_SENT_IN_TURN)]
+    lane.add(held)
+    for each in held:
+        assert list(lane.start(is_crowded=False)) == [each]
+        lane.finish(each)
+    single, first = claim(fence=2), claim("channel", fence=2)
+    second, other = claim("channel", fence=2), claim(fence=2)
+    assert started(lane, single, first, second, other) == [single, first]
+    lane.finish(first)
+    assert started(lane) == [second, other]
 
 
 def test_what_waits_is_what_was_claimed_and_has_not_set_out() -> None:

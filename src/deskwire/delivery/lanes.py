@@ -14,6 +14,7 @@ from deskwire.model.limits import (
     AILING_DELIVERIES_AT_ONCE,
     DELIVERIES_AT_ONCE,
     DELIVERIES_CROWDED,
+    HELD_SENT_IN_TURN,
     LANE_CLAIMS_PER_WINDOW,
     LANE_RESTING_MOST,
     LANE_WINDOW_FIRST,
@@ -31,6 +32,8 @@ class Lane:
         self._waiting_ids: set[str] = set()
         self._travelling: set[str] = set()
         self._resting: set[str] = set()
+        # How many were sent one after the other because they had been held.
+        self._in_turn = 0
         # The first delivery that is under way for each channel: the next one of the same waits for it.
         self._first_under_way: dict[str, str] = {}
 
@@ -75,8 +78,15 @@ class Lane:
         for claim in list(self.waiting):
             if len(self._travelling) >= window:
                 return
+            if claim.was_held and self._travelling and self._in_turn < HELD_SENT_IN_TURN:
+                return
             if claim.untried and (claim.order_key in self._first_under_way or self._must_wait):
+                if claim.was_held:
+                    # What is behind it is younger.
+                    return
                 continue
+            if claim.untried:
+                self._in_turn = self._in_turn + 1 if claim.was_held else 0
             self.waiting.remove(claim)
             self._waiting_ids.discard(claim.event_id)
             self._travelling.add(claim.event_id)

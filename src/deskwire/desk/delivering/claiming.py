@@ -111,6 +111,11 @@ class Claim(NamedTuple):
         """What no other claim of the same moment shares: its webhook and its event."""
         return self.webhook_id, self.event_id
 
+    @property
+    def was_held(self) -> bool:
+        """Whether it was held, or was in other hands, before any attempt at it."""
+        return self.untried and self.fence > 1
+
 
 async def find_due(tx: Tx, busy: Sequence[str], limit: int) -> list[Due]:
     """What has been due longest, but for the webhooks that are busy."""
