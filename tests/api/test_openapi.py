@@ -357,11 +357,11 @@ def failed(desk: ExampleDesk, endpoint: Endpoint, code: Code) -> Answer | None:
         case "NOT_FOUND":
             return ask(endpoint.path.replace("{id}", UNKNOWN_ID), query, body=body)
         case "INVALID_BODY":
-            assert endpoint.body is not None
-            needs_some = any(field.required for field in msgspec.structs.fields(endpoint.body))
+            assert endpoint.body_read is not None
+            needs_some = any(field.required for field in msgspec.structs.fields(endpoint.body_read))
             return ask(path, query, body=b"{}" if needs_some else b'{"name":17}')
         case "UNSUPPORTED_MEDIA_TYPE":
-            return ask(path, query, body=body, content_type="text/plain")
+            return ask(path, query, body=body or b"{}", content_type="text/plain")
         case "PAYLOAD_TOO_LARGE":
             return ask(path, query, body=body.ljust(MAX_BODY_BYTES + 1))
         case "FORBIDDEN":

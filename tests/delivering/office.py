@@ -156,8 +156,8 @@ class Office:
     def renew(self, holder: str, *claims: Claim) -> list[Claim]:
         return self.run(self.store.write(lambda tx: renew(tx, holder, claims)))
 
-    def redate(self) -> None:
-        self.run(self.store.write(redate))
+    def redate(self, *, was_seen: bool = False) -> None:
+        self.run(self.store.write(lambda tx: redate(tx, was_seen=was_seen)))
 
     def prepare(self, claim: Claim) -> Prepared:
         [prepared] = self.prepare_all([claim])

@@ -166,6 +166,36 @@ def test_after_the_clock_was_set_back_what_it_dated_is_due_and_old_claims_are_vo
     assert verdict.value == "late"
 
 
+@pytest.mark.parametrize("cycles", [0, 1, 5])
+def test_where_a_clock_was_seen_to_go_back_nothing_waits_for_longer_than_its_schedule(
+    office: Office, holders: tuple[str, str], cycles: int
+) -> None:
+    webhook = office.webhook()
+    office.emit(number=2)
+    ids = [row.event_id for row in office.rows(webhook)]
+    waiting, mine = office.claim(webhook, holders[0], ids)
+    office.record(webhook, office.ended(waiting._replace(cycles=cycles), GONE, jitter=1.0))
+    before = office.rows(webhook)
+    office.redate(was_seen=True)
+    assert office.rows(webhook) == before
+    office.clock.advance(-SECOND)
+    office.redate(was_seen=False)
+    assert office.rows(webhook) == before
+    office.redate(was_seen=True)
+    # One that is under way keeps its lease.
+    assert office.due() == [waiting.event_id]
+    assert office.renew(holders[0], mine) == [mine]
+
+
+def test_what_was_accepted_before_the_clock_went_back_is_due(office: Office) -> None:
+    office.webhook()
+    office.emit(number=2)
+    office.clock.advance(-20 * 60 * SECOND)
+    assert office.due() == []
+    office.redate(was_seen=True)
+    assert len(office.due()) == 2
+
+
 def test_what_was_requeued_or_is_held_keeps_its_date_when_clocks_are_looked_after(
     office: Office, holders: tuple[str, str]
 ) -> None:

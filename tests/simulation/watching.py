@@ -40,8 +40,8 @@ def watched(ledger: Ledger, new_id: Callable[[], str]) -> Iterator[None]:
             ledger.renewed(each, each in renewed, tx.now, PROCESS.get())
         return renewed
 
-    async def watched_redate(tx: Tx) -> None:
-        await redate(tx)
+    async def watched_redate(tx: Tx, *, was_seen: bool) -> None:
+        await redate(tx, was_seen=was_seen)
         ledger.redated(tx.now)
 
     async def watched_record(

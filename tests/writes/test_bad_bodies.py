@@ -1,6 +1,7 @@
 """Bodies that are no bodies: each write refuses them, names the field, and keeps nothing of them."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -177,6 +178,18 @@ def test_a_body_that_is_too_long_is_refused_where_none_is_asked_for(writer: Writ
     claimed = (("content-length", str(MAX_BODY_BYTES + 1)),)
     answer = writer.leaves_no_trace(lambda: writer("POST", path, raw=b"", headers=claimed))
     assert answer.failure == (413, "PAYLOAD_TOO_LARGE")
+
+
+@pytest.mark.parametrize("verb", ["toggle", "regenerate-secret"])
+def test_where_none_is_asked_for_an_empty_object_may_be_sent_and_no_other(writer: Writer, verb: str) -> None:
+    path = f"/outbound-webhooks/{add_webhook(writer.desk)}/{verb}"
+    for raw in (b"{", b"[]", b"null", b'{"status":"active"}'):
+        answer = writer.leaves_no_trace(partial(writer, "POST", path, raw=raw))
+        assert answer.failure == (400, "INVALID_BODY")
+    answer = writer.leaves_no_trace(partial(writer, "POST", path, raw=b"{}", content_type="text/plain"))
+    assert answer.failure == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert writer("POST", path, raw=b"{}").status == 200
+    assert writer("POST", path, raw=b"", content_type=None).status == 200
 
 
 def test_a_body_that_turns_out_too_long_is_refused(attempt: Send) -> None:

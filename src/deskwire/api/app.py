@@ -122,7 +122,7 @@ class Api:
             endpoint.query: QueryParser(endpoint.query) for endpoint in endpoints
         }
         self._body_parsers: dict[type[Body], BodyParser[Body]] = {
-            endpoint.body: BodyParser(endpoint.body) for endpoint in endpoints if endpoint.body is not None
+            body: BodyParser(body) for endpoint in endpoints if (body := endpoint.body_read) is not None
         }
         self._max_body = max_body
         self._body_room = BodyRoom(max_body)
@@ -195,9 +195,11 @@ class Api:
             call.after = self._position(endpoint, call)
         if request.length > self._max_body:
             raise too_long(self._max_body)
-        if endpoint.body is not None:
+        body = endpoint.body_read
+        if body is not None:
             raw = await read_body(request, receive, self._max_body, self._body_room)
-            call.body = self._body_parsers[endpoint.body].parse(raw)
+            if raw or endpoint.body is not None:
+                call.body = self._body_parsers[body].parse(raw)
             if endpoint.is_idempotent and request.idempotency_key is not None:
                 call.attempt = Attempt(
                     f"{endpoint.method} {endpoint.path}", parse_key(request.idempotency_key), raw

@@ -117,5 +117,10 @@ class Endpoint:
         return self.method != "GET"
 
     @property
+    def body_read(self) -> type[Body] | None:
+        """What a body is read as; where a POST asks for nothing, an empty object may be sent, or nothing."""
+        return self.body or (Body if self.method == "POST" else None)
+
+    @property
     def is_paged(self) -> bool:
         return self.answers is Answers.PAGE

@@ -79,7 +79,7 @@ def codes_of(endpoint: Endpoint) -> list[Code]:
         codes.add("INSUFFICIENT_SCOPE")
     if endpoint.query.__struct_fields__:
         codes.add("INVALID_QUERY")
-    if endpoint.body is not None:
+    if endpoint.body_read is not None:
         codes |= {"INVALID_BODY", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"}
     if endpoint.is_idempotent:
         codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
@@ -99,8 +99,8 @@ def failure_of(endpoint: Endpoint, code: Code) -> DeskError:
         case "INVALID_QUERY":
             return refusal(endpoint.query)
         case "INVALID_BODY":
-            assert endpoint.body is not None
-            return body_refusal(endpoint.body)
+            assert endpoint.body_read is not None
+            return body_refusal(endpoint.body_read)
         case "CONFLICT" if code not in endpoint.errors:
             return under_way()
         case "TAG_LIMIT_EXCEEDED":

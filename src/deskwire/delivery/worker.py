@@ -5,6 +5,7 @@ import logging
 import math
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import groupby
 
 from deskwire.delivery.database import Database
@@ -132,7 +133,8 @@ class Worker:
             try:
                 now_s = self._drift_s()
                 if now_s < drift_s - CLOCK_STEP_S:
-                    await self._database.write(redate)
+                    was_seen = drift_s < math.inf
+                    await self._database.write(partial(redate, was_seen=was_seen))
                 drift_s = now_s
                 await self._renew_waiting()
                 if not await self._claim_some():

@@ -15,7 +15,17 @@ from deskwire.model.limits import (
 from deskwire.model.moments import Moment
 
 SECOND_US = 1_000_000
-LONGEST_REQUEUE_WAIT_US = int(REQUEUE_WAITS_S[-1] * (1 + REQUEUE_JITTER) * SECOND_US)
+
+
+def longest_wait_us(cycles: int) -> int:
+    """Before the next cycle when so many have failed, unless the receiver asks for more."""
+    if cycles == 0:
+        return 0
+    scheduled_s = REQUEUE_WAITS_S[min(cycles, len(REQUEUE_WAITS_S)) - 1]
+    return int(scheduled_s * (1 + REQUEUE_JITTER) * SECOND_US)
+
+
+LONGEST_REQUEUE_WAIT_US = longest_wait_us(len(REQUEUE_WAITS_S))
 
 
 @dataclass(frozen=True, slots=True)

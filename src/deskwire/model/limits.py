@@ -199,7 +199,7 @@ LANE_WINDOW_MOST = 16
 DELIVERIES_CROWDED = 512
 # Claimed for one webhook beyond those under way, so that none waits for the database.
 LANE_CLAIMS_PER_WINDOW = 4
-# What was held is sent one by one, oldest first; of a larger backlog the rest begins in that order, several at once.
+# What was held is sent one by one; of a larger backlog the rest begins in its order, several at once.
 HELD_SENT_IN_TURN = 500
 # Of one webhook, how many may rest between the attempts of their cycles, or arrived and are not yet recorded.
 LANE_RESTING_MOST = 64

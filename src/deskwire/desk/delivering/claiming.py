@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import BigInteger, bindparam, exists, literal, not_, null, or_, select, update
+from sqlalchemy import BigInteger, bindparam, case, exists, literal, not_, null, or_, select, update
 
-from deskwire.model.deliveries import LONGEST_REQUEUE_WAIT_US
-from deskwire.model.limits import LEASE_US
+from deskwire.model.deliveries import LONGEST_REQUEUE_WAIT_US, longest_wait_us
+from deskwire.model.limits import LEASE_US, REQUEUE_WAITS_S
 from deskwire.model.moments import Moment
 from deskwire.store.statement import Among, Statement
 from deskwire.store.tables import DELIVERIES, IdType
@@ -82,6 +82,16 @@ REDATE = Statement(
     update(DELIVERIES)
     .where(not_(DUE.held), DUE.due_at > bindparam("latest", type_=BigInteger()))
     .values(holder=null(), due_at=NOW, fence=DUE.fence + 1)
+)
+# Nothing that waits is due later than the wait after so many failed cycles allows.
+LATEST = case(
+    *((DUE.cycles == cycles, NOW + longest_wait_us(cycles)) for cycles in range(len(REQUEUE_WAITS_S))),
+    else_=NOW + LONGEST_REQUEUE_WAIT_US,
+)
+REDATE_WAITING = Statement(
+    update(DELIVERIES)
+    .where(not_(DUE.held), DUE.holder.is_(None), DUE.due_at > NOW, DUE.due_at > LATEST)
+    .values(due_at=NOW, fence=DUE.fence + 1)
 )
 
 
@@ -192,6 +202,12 @@ async def renew(tx: Tx, holder: str, claims: Sequence[Claim]) -> list[Claim]:
     return renewed
 
 
-async def redate(tx: Tx) -> None:
-    """What is due later than anything can be was dated by a clock that has since been set back: it is due."""
+async def redate(tx: Tx, *, was_seen: bool) -> None:
+    """What is due later than anything can be was dated by a clock that has since been set back: it is due.
+
+    Where that was seen, so is what waits for longer than its place in the schedule says; otherwise its
+    receiver may have asked for that.
+    """
     await tx.run(REDATE, now=tx.now, latest=tx.now + LONGEST_REQUEUE_WAIT_US)
+    if was_seen:
+        await tx.run(REDATE_WAITING, now=tx.now)
