@@ -37,6 +37,7 @@ WORKSPACE: Fields = {"kind": "workspace", "name": "Bicycles"}
         (channel(1, colour="red"), "colour: is no field of this kind"),
         (contact(1, display_name="Kim"), "display_name: is no field of this kind"),
         (channel(1, status="shut"), "status: must be one of closed, open, snoozed"),
+        (contact(1, name=7), "name: must be a text, not a whole number"),
         (channel(1, status=3), "status: must be a text, not a whole number"),
         (channel(1, tags="a"), "tags: must be a list, not a text"),
         (channel(1, tags=[""]), "tags[0]: must not be empty"),

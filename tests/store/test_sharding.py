@@ -34,7 +34,13 @@ OVER_ALL = {
     "deskwire.desk.notices.FIND_DUE": "notices are mailed for everybody; they are claimed by workspace",
 }
 # What changes rows in every workspace, each by itself and whichever there are.
-CHANGES_ALL = {"deskwire.desk.delivering.claiming.REDATE": "a clock that was set back dated for everybody"}
+CHANGES_ALL = dict.fromkeys(
+    (
+        "deskwire.desk.delivering.claiming.REDATE",
+        "deskwire.desk.delivering.claiming.REDATE_WAITING",
+    ),
+    "a clock that was set back dated for everybody",
+)
 # What is due is looked for by an index of its own.
 DUE = {"deliveries_by_due", "notices_by_mail"}
 DUE_COLUMNS = ("due_at", "mail_due_at")

@@ -108,6 +108,35 @@ def test_postgresql_that_is_behind_is_refused_until_it_is_migrated(hire: Hire) -
     assert served.stop() == 0
 
 
+def test_a_database_of_a_later_version_is_not_said_to_be_behind(operator: Operator) -> None:
+    assert operator.run("migrate").code == 0
+    with sqlite3.connect(operator.folder / "data" / "deskwire.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    for argv in (("migrate",), ("migrate", "--check"), ("serve", "--port", "0")):
+        failed = operator.run(*argv)
+        assert failed.code == 1 and "9999 is newer than this version's" in failed.complaint
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+@pytest.mark.parametrize("how", ["rotate", "revoke"])
+def test_when_the_command_has_ended_the_old_secret_opens_nothing(engine: str, how: str, hire: Hire) -> None:
+    operator = hire(engine)
+    workspace = operator.new_workspace()
+    served = operator.serve()
+    for _ in range(3):
+        made = operator.run(
+            "token", "create", "--workspace", workspace, "--name", "t", "--all-scopes", "--json"
+        )
+        token = made.json
+        with operator.launch("token", how, token["id"]) as ending:
+            # In use all the while, as only then is it remembered.
+            while ending.poll() is None:
+                served.get(f"{PREFIX}/workspace", token["token"])
+        assert ending.returncode == 0
+        assert served.get(f"{PREFIX}/workspace", token["token"]).code == "INVALID_TOKEN"
+    assert served.stop() == 0
+
+
 def test_an_unreachable_postgresql_is_one_line_without_its_password(operator: Operator) -> None:
     for argv in (("migrate",), ("token", "list")):
         failed = operator.run(*argv, **UNREACHABLE)

@@ -93,7 +93,18 @@ def test_an_unknown_variable_is_named_and_one_for_tests_is_not() -> None:
         SettingsError, match=r"^DESKWIRE_MAXBODY is not a setting; the settings are DESKWIRE_DATA_DIR"
     ):
         load({"DESKWIRE_MAXBODY": "1"}, {})
-    assert load({"DESKWIRE_TEST_POSTGRESQL": "1"}, {}) == Settings()
+    with pytest.raises(SettingsError, match=r"^DESKWIRE_TEST_FOO is not a setting"):
+        load({"DESKWIRE_TEST_FOO": "1"}, {})
+    assert load({"DESKWIRE_TEST_CITUS_URL": "postgresql://"}, {}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("SECRET_KEY", "k" * 40 + "\udcff"), ("PUBLIC_URL", "http://h\udcff/"), ("WEBHOOK_ALLOW", "h\udcff:80")],
+)
+def test_a_value_that_is_no_utf_8_is_refused_by_its_name(name: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"^DESKWIRE_{name} must be "):
+        load({f"DESKWIRE_{name}": text}, {})
 
 
 def test_no_secret_is_shown_when_settings_are_printed() -> None:

@@ -43,7 +43,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) and minimum <= int(text) <= maximum:
+        if re.fullmatch(r"[0-9]{1,16}", text, re.ASCII) and minimum <= int(text) <= maximum:
             return int(text)
         raise ValueError(f"must be a whole number from {minimum} to {maximum}")
 

@@ -125,7 +125,8 @@ WEBHOOK_SECRET_BYTES = 32
 WEBHOOK_FAILURES_TO_ERROR = 10
 DELIVERY_LOGS_SHOWN = 50
 # More than a webhook can have: an offset beyond it is a mistake.
-DELIVERY_LOG_OFFSET_MAXIMUM = 999_999_999
+# As far as every client's JSON counts.
+DELIVERY_LOG_OFFSET_MAXIMUM = 2**53 - 1
 DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 NOTICE_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 # Longer than it may be sent, so that nothing is still on its way when it goes.

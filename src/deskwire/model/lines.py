@@ -212,11 +212,17 @@ def _sentence(message: str, struct: type[Line] | None) -> str:
     for pattern, reason in _REASONS:
         if found := pattern.fullmatch(said):
             path = ".".join(filter(None, [path, found.groupdict().get("field")]))
-            said = _TYPE.sub(lambda name: _TYPES.get(name[1], name[1]), found.expand(reason))
+            said = _TYPE.sub(lambda types: _type_names(types[1]), found.expand(reason))
             break
     if said == _ONE_OF:
         said += ", ".join(KINDS if path == "kind" else _words(struct, path))
     return f"{path}: {said}" if path else said
+
+
+def _type_names(types: str) -> str:
+    """Those of `str | null` in words; what may be null may be left out, which is said instead."""
+    named = [_TYPES.get(name, name) for name in types.split(" | ")]
+    return " or ".join(name for name in named if len(named) == 1 or name != "null")
 
 
 def _words(struct: type[Line] | None, path: str) -> list[str]:

@@ -44,11 +44,16 @@ def sqlite_file_version(path: Path) -> str | None:
         raise Unavailable(f"the database {path} cannot be read: {error}") from error
 
 
+def is_newer(version: str | None) -> bool:
+    """Whether a later version of this program made the schema."""
+    return version is not None and version > SCHEMA
+
+
 def what_to_do(version: str | None) -> str | None:
     """A sentence for the operator when the schema is not the one that this program speaks."""
     if version == SCHEMA:
         return None
-    if version is None or version < SCHEMA:
+    if not is_newer(version):
         return (
             f"the database's schema is {version or 'empty'}, this version needs {SCHEMA}: "
             "run `deskwire migrate` first"

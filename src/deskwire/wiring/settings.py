@@ -12,7 +12,8 @@ from deskwire.cli.house import OptionError, SettingsError
 from deskwire.model import limits
 
 PREFIX = "DESKWIRE_"
-TEST_PREFIX = "DESKWIRE_TEST_"
+# What the tests are told by, in whose environment the program may be started.
+TEST_VARIABLES = {"DESKWIRE_TEST_CITUS_URL", "DESKWIRE_TEST_PGBOUNCER"}
 DATABASE_NAME = "deskwire.db"
 
 
@@ -195,7 +196,7 @@ def load(environ: Mapping[str, str], options: Mapping[str, str | None]) -> Setti
     """Options, keyed by field name, override the environment; what is empty counts as not said."""
     known = {variable_of(each): each for each in fields(Settings)}
     for name in sorted(environ):
-        if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in known:
+        if name.startswith(PREFIX) and name not in known.keys() | TEST_VARIABLES:
             raise SettingsError(f"{name} is not a setting; the settings are {', '.join(known)}")
     values: dict[str, object] = {}
     for variable, setting in known.items():
@@ -213,6 +214,8 @@ def load_given(options: Mapping[str, str]) -> Settings:
 
 def _read(setting: Field[object], said_as: str, text: str, refusal: type[SettingsError]) -> object:
     try:
+        # What is not UTF-8 comes as halves of surrogate pairs.
+        text.encode()
         return setting.metadata["parse"](text)
     except ValueError:
         # The value is not repeated: it may be a key or hold a password.
