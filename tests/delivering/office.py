@@ -11,12 +11,15 @@ from deskwire.desk.delivering.claiming import Claim, claim, find_due, redate, re
 from deskwire.desk.delivering.preparing import Prepared, prepare
 from deskwire.desk.delivering.recording import Attempt, Ended, Recorded, Result, TriedInVain, record
 from deskwire.desk.identity import new_id
+from deskwire.desk.outbox import InChannel
 from deskwire.desk.webhook_rows import load_webhook, put_webhook
 from deskwire.model.deliveries import Delivered, Outcome, Unreachable
 from deskwire.model.events import ChannelEventData, EventKind
 from deskwire.model.moments import Moment
 from deskwire.model.webhooks import WebhookRecord
-from deskwire.store.statement import Row, Statement
+from deskwire.store.kinds import Kind, R
+from deskwire.store.records import put
+from deskwire.store.statement import Row, Statement, Value
 from deskwire.store.tables import DELIVERIES, DELIVERY_LOGS, NOTICES, WEBHOOKS
 from deskwire.store.transaction import Tx
 from tests.engines import AnyStore, Run, SetClock
@@ -96,6 +99,9 @@ class Office:
     def put(self, webhook: WebhookRecord) -> None:
         self.run(self.store.write(lambda tx: put_webhook(tx, self.workspace_id, webhook)))
 
+    def keep(self, kind: Kind[R], record: R, **beside: Value) -> None:
+        self.run(self.store.write(lambda tx: put(tx, kind, self.workspace_id, record, **beside)))
+
     def load(self, webhook: WebhookRecord) -> WebhookRecord:
         loaded = self.run(self.store.read(lambda tx: load_webhook(tx, self.workspace_id, webhook.id)))
         assert loaded is not None
@@ -105,12 +111,22 @@ class Office:
         self.run(self.store.write(lambda tx: tx.run(REMOVE, id=webhook.id)))
 
     def emit(
-        self, channel_id: str | None = None, kind: EventKind = "channel.closed", number: int = 1
+        self,
+        channel_id: str | None = None,
+        kind: EventKind = "channel.closed",
+        number: int = 1,
+        subject_id: str | None = None,
     ) -> None:
         async def write(tx: Tx) -> None:
             for _ in range(number):
+                id = channel_id or new_id()
                 await outbox.emit(
-                    tx, self.workspace_id, kind, channel_id or new_id(), ChannelEventData(version=1)
+                    tx,
+                    self.workspace_id,
+                    kind,
+                    subject_id or id,
+                    ChannelEventData(version=1),
+                    InChannel(id, b"{}", None),
                 )
 
         self.run(self.store.write(write))

@@ -7,7 +7,10 @@ from msgspec.structs import replace
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.desk.delivering.preparing import Lost, Ready, Stopped, Useless
 from deskwire.desk.identity import new_id
+from deskwire.model.channels import ChannelRecord
+from deskwire.model.messages import MessageRecord
 from deskwire.model.webhooks import WebhookRecord, WebhookStatus
+from deskwire.store import kinds
 from tests.delivering.office import DAY, OK, SECOND, Office
 
 
@@ -79,3 +82,25 @@ def test_of_several_each_is_told_what_is_to_be_done_with_it(office: Office) -> N
     assert answers[1:3] == [Lost(), Lost()]
     assert isinstance(answers[0], Ready) and isinstance(answers[3], Ready)
     assert answers[0] == office.prepare(third) != answers[3] == office.prepare(first)
+
+
+@pytest.mark.parametrize("what", ["message", "note", "channel", "channel of the message"])
+def test_what_tells_of_something_that_was_deleted_meanwhile_is_not_sent(office: Office, what: str) -> None:
+    webhook = office.webhook()
+    channel = ChannelRecord(id=new_id(), created_at=office.clock())
+    message = MessageRecord(
+        id=new_id(), channel_id=channel.id, sender_id="someone", created_at=office.clock(), content="Hello"
+    )
+    office.keep(kinds.CHANNELS, channel)
+    office.keep(kinds.MESSAGES, message, seq=1)
+    office.emit(channel.id, subject_id=channel.id if what == "channel" else message.id)
+    [claim] = office.claim(webhook, new_id())
+    assert isinstance(office.prepare(claim), Ready)
+    match what:
+        case "message":
+            office.keep(kinds.MESSAGES, replace(message, deleted=True), seq=1)
+        case "note":
+            office.keep(kinds.MESSAGES, replace(message, internal_note=True), seq=1)
+        case _:
+            office.keep(kinds.CHANNELS, replace(channel, deleted=True))
+    assert isinstance(office.prepare(claim), Useless)

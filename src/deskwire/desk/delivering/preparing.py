@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import and_, bindparam, func, select, true
 
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import horizon
 from deskwire.model.events import EventKind
 from deskwire.model.moments import Moment
 from deskwire.store.statement import Among, Row, Statement
-from deskwire.store.tables import DELIVERIES, EVENTS, WEBHOOKS
+from deskwire.store.tables import CHANNELS, DELIVERIES, EVENTS, MESSAGES, WEBHOOKS
 from deskwire.store.transaction import Tx
 
 FIND = Statement(
@@ -23,6 +23,8 @@ FIND = Statement(
         EVENTS.c.kind,
         EVENTS.c.body,
         EVENTS.c.cause,
+        func.coalesce(MESSAGES.c.visible, true()),
+        func.coalesce(CHANNELS.c.visible, true()),
     )
     .select_from(DELIVERIES)
     .outerjoin(
@@ -32,6 +34,14 @@ FIND = Statement(
     .outerjoin(
         EVENTS,
         and_(EVENTS.c.workspace_id == DELIVERIES.c.workspace_id, EVENTS.c.id == DELIVERIES.c.event_id),
+    )
+    .outerjoin(
+        MESSAGES,
+        and_(MESSAGES.c.workspace_id == DELIVERIES.c.workspace_id, MESSAGES.c.id == EVENTS.c.subject_id),
+    )
+    .outerjoin(
+        CHANNELS,
+        and_(CHANNELS.c.workspace_id == DELIVERIES.c.workspace_id, CHANNELS.c.id == DELIVERIES.c.order_key),
     )
     .where(
         DELIVERIES.c.workspace_id == bindparam("workspace_id"),
@@ -56,7 +66,7 @@ class Stopped(NamedTuple):
 
 
 class Useless(NamedTuple):
-    """It is too old, or its webhook was deleted: it is to be given up."""
+    """It is too old, or its webhook or what it tells of was deleted: it is to be given up."""
 
     reason: str
 
@@ -79,11 +89,13 @@ async def prepare(tx: Tx, workspace_id: str, webhook_id: str, claims: Sequence[C
 def prepared(claim: Claim, row: Row | None, now: Moment) -> Prepared:
     if row is None or row[1] != claim.fence:
         return Lost()
-    _, _, status, url, secret, kind, body, cause = row
+    _, _, status, url, secret, kind, body, cause, has_message, has_channel = row
     if status is None:
         return Useless("its webhook was deleted")
     if kind is None:
         return Useless("its event is no longer kept")
+    if not (has_message and has_channel):
+        return Useless("its message or channel was deleted")
     if now >= horizon(claim.accepted_at):
         return Useless("its event was accepted more than 24 hours ago")
     if status != "active":
