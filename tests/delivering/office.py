@@ -100,7 +100,7 @@ class Office:
         self.run(self.store.write(lambda tx: put_webhook(tx, self.workspace_id, webhook)))
 
     def keep(self, kind: Kind[R], record: R, **beside: Value) -> None:
-        self.run(self.store.write(lambda tx: put(tx, kind, self.workspace_id, record, **beside)))
+        self.run(self.store.write(lambda tx: put(tx, kind, self.workspace_id, record, shown=None, **beside)))
 
     def load(self, webhook: WebhookRecord) -> WebhookRecord:
         loaded = self.run(self.store.read(lambda tx: load_webhook(tx, self.workspace_id, webhook.id)))
