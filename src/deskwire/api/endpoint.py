@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
 
 from deskwire.api.bodies import Body
@@ -116,7 +117,8 @@ class Endpoint:
     def is_write(self) -> bool:
         return self.method != "GET"
 
-    @property
+    # Asked for with every request.
+    @cached_property
     def body_read(self) -> type[Body] | None:
         """What a body is read as; where a POST asks for nothing, an empty object may be sent, or nothing."""
         return self.body or (Body if self.method == "POST" else None)

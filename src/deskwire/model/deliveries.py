@@ -19,10 +19,11 @@ SECOND_US = 1_000_000
 
 def longest_wait_us(cycles: int) -> int:
     """Before the next cycle when so many have failed, unless the receiver asks for more."""
-    if cycles == 0:
-        return 0
-    scheduled_s = REQUEUE_WAITS_S[min(cycles, len(REQUEUE_WAITS_S)) - 1]
-    return int(scheduled_s * (1 + REQUEUE_JITTER) * SECOND_US)
+    return int(scheduled_wait_s(cycles) * (1 + REQUEUE_JITTER) * SECOND_US)
+
+
+def scheduled_wait_s(cycles: int) -> int:
+    return REQUEUE_WAITS_S[min(cycles, len(REQUEUE_WAITS_S)) - 1] if cycles else 0
 
 
 LONGEST_REQUEUE_WAIT_US = longest_wait_us(len(REQUEUE_WAITS_S))
@@ -115,8 +116,7 @@ def after_failed_cycle(
 
     A receiver's wish for a longer wait is granted up to the longest of the schedule.
     """
-    scheduled_s = REQUEUE_WAITS_S[min(cycles, len(REQUEUE_WAITS_S)) - 1]
-    wait_s = max(scheduled_s, min(asked_s, REQUEUE_WAITS_S[-1]))
+    wait_s = max(scheduled_wait_s(cycles), min(asked_s, REQUEUE_WAITS_S[-1]))
     due_at = Moment(ended_at + int(wait_s * (1 + REQUEUE_JITTER * jitter) * SECOND_US))
     return Requeued(due_at) if due_at < horizon(accepted_at) else Discarded()
 

@@ -124,8 +124,7 @@ WEBHOOK_PORT_MAXIMUM = 65535
 WEBHOOK_SECRET_BYTES = 32
 WEBHOOK_FAILURES_TO_ERROR = 10
 DELIVERY_LOGS_SHOWN = 50
-# More than a webhook can have: an offset beyond it is a mistake.
-# As far as every client's JSON counts.
+# More than a webhook can have, and as far as every client's JSON counts: an offset beyond it is a mistake.
 DELIVERY_LOG_OFFSET_MAXIMUM = 2**53 - 1
 DELIVERY_LOG_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000
 NOTICE_LIFETIME_US = 30 * 24 * 60 * 60 * 1_000_000

@@ -11,7 +11,7 @@ from deskwire.model.errors import Unavailable
 from deskwire.store import sqlite_figures
 from deskwire.store.postgres import AWAY, ISOLATION, reason
 from deskwire.store.postgres_pooler import connect
-from deskwire.store.schema import SCHEMA, postgres_version, sqlite_version, what_to_do
+from deskwire.store.schema import SCHEMA, postgres_version, refuse_newer, sqlite_version
 from deskwire.store.sqlite_file import unavailable
 
 SQLITE_LOCK_WAIT_S = 30.0
@@ -77,8 +77,7 @@ def way(dialect: str, version: str | None) -> str | None:
     """The statements that lead here, and None from here."""
     if version == SCHEMA:
         return None
-    if version is not None and version > SCHEMA:
-        raise Unavailable(what_to_do(version))
+    refuse_newer(version)
     # Alembic is slow to load, and most starts find a database that is ready.
     migration_script = importlib.import_module("deskwire.store.migration_script")
     try:

@@ -44,16 +44,17 @@ def sqlite_file_version(path: Path) -> str | None:
         raise Unavailable(f"the database {path} cannot be read: {error}") from error
 
 
-def is_newer(version: str | None) -> bool:
-    """Whether a later version of this program made the schema."""
-    return version is not None and version > SCHEMA
+def refuse_newer(version: str | None) -> None:
+    """Raises Unavailable for a schema that a later version of this program made."""
+    if version is not None and version > SCHEMA:
+        raise Unavailable(what_to_do(version))
 
 
 def what_to_do(version: str | None) -> str | None:
     """A sentence for the operator when the schema is not the one that this program speaks."""
     if version == SCHEMA:
         return None
-    if not is_newer(version):
+    if version is None or version < SCHEMA:
         return (
             f"the database's schema is {version or 'empty'}, this version needs {SCHEMA}: "
             "run `deskwire migrate` first"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deskwire.cli.house import StartError
 from deskwire.store.migration import migrate_postgres, migrate_sqlite
-from deskwire.store.schema import SCHEMA, is_newer, sqlite_file_version, what_to_do
+from deskwire.store.schema import SCHEMA, refuse_newer, sqlite_file_version
 from deskwire.store.sharding import distribute
 from deskwire.wiring import logs
 from deskwire.wiring.backup import back_up
@@ -29,8 +29,7 @@ class House:
         logs.configure(said.log)
         if check:
             version = asyncio.run(current_version(said))
-            if is_newer(version):
-                raise StartError(str(what_to_do(version)))
+            refuse_newer(version)
             return version != SCHEMA
         if said.is_postgresql:
             return asyncio.run(migrate_postgres(said.database))

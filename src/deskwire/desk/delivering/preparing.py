@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from sqlalchemy import and_, bindparam, func, select, true
+from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, func, select, true
 
 from deskwire.desk.delivering.claiming import Claim
 from deskwire.model.deliveries import horizon
@@ -12,6 +12,12 @@ from deskwire.model.moments import Moment
 from deskwire.store.statement import Among, Row, Statement
 from deskwire.store.tables import CHANNELS, DELIVERIES, EVENTS, MESSAGES, WEBHOOKS
 from deskwire.store.transaction import Tx
+
+
+def of_the_same(table: Table, id: "Column[str]") -> ColumnElement[bool]:
+    """The row with this id in the workspace of the delivery."""
+    return and_(table.c.workspace_id == DELIVERIES.c.workspace_id, table.c.id == id)
+
 
 FIND = Statement(
     select(
@@ -27,22 +33,10 @@ FIND = Statement(
         func.coalesce(CHANNELS.c.visible, true()),
     )
     .select_from(DELIVERIES)
-    .outerjoin(
-        WEBHOOKS,
-        and_(WEBHOOKS.c.workspace_id == DELIVERIES.c.workspace_id, WEBHOOKS.c.id == DELIVERIES.c.webhook_id),
-    )
-    .outerjoin(
-        EVENTS,
-        and_(EVENTS.c.workspace_id == DELIVERIES.c.workspace_id, EVENTS.c.id == DELIVERIES.c.event_id),
-    )
-    .outerjoin(
-        MESSAGES,
-        and_(MESSAGES.c.workspace_id == DELIVERIES.c.workspace_id, MESSAGES.c.id == EVENTS.c.subject_id),
-    )
-    .outerjoin(
-        CHANNELS,
-        and_(CHANNELS.c.workspace_id == DELIVERIES.c.workspace_id, CHANNELS.c.id == DELIVERIES.c.order_key),
-    )
+    .outerjoin(WEBHOOKS, of_the_same(WEBHOOKS, DELIVERIES.c.webhook_id))
+    .outerjoin(EVENTS, of_the_same(EVENTS, DELIVERIES.c.event_id))
+    .outerjoin(MESSAGES, of_the_same(MESSAGES, EVENTS.c.subject_id))
+    .outerjoin(CHANNELS, of_the_same(CHANNELS, DELIVERIES.c.order_key))
     .where(
         DELIVERIES.c.workspace_id == bindparam("workspace_id"),
         DELIVERIES.c.webhook_id == bindparam("webhook_id"),
