@@ -35,13 +35,12 @@ from deskwire.desk.importing.contacts import HOLD
 from deskwire.desk.importing.messages import SET_LAST_NUMBER
 from deskwire.desk.importing.tags import CHANNEL_CATALOGUE, CONTACT_CATALOGUE
 from deskwire.model.channels import ChannelRecord, ChannelTagRecord
-from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactRecord, ContactTagRecord
 from deskwire.model.lines import decode_line
 from deskwire.model.messages import MessageRecord
 from deskwire.model.moments import Moment
 from deskwire.model.people import MemberRecord
-from deskwire.model.search import message_terms, term_prefix
+from deskwire.model.search import contact_terms, message_terms
 from deskwire.store import kinds
 from deskwire.store.records import put_all, row_of
 from deskwire.store.search import Entry, Subject
@@ -196,7 +195,6 @@ async def put_what_is_referred_to(tx: Tx, workspace_id: str, used: Counter[str])
 
 def make_contacts(workspace_id: str, size: Size, numbers: range) -> Made:
     contacts = [decoded(record, ContactRecord) for record in records_of(contact, numbers, size)]
-    prefix = term_prefix(workspace_id)
     held: Rows = [
         {"workspace_id": workspace_id, "external_id": one.external_id, "contact_id": one.id}
         for one in contacts
@@ -212,10 +210,7 @@ def make_contacts(workspace_id: str, size: Size, numbers: range) -> Made:
         for position, tag in enumerate(one.tags)
     ]
     rows = [row_of(kinds.CONTACTS, workspace_id, one) for one in contacts]
-    found = [
-        Entry(one.id, one.created_at, contact_terms(prefix, one.name, one.email, one.phone))
-        for one in contacts
-    ]
+    found = [Entry(one.id, one.created_at, contact_terms(workspace_id, one)) for one in contacts]
     tags = [tag for one in contacts for tag in one.tags]
     return Made([("contact", rows), ("external id", held), ("contact tag", links)], found, tags)
 

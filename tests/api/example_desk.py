@@ -24,11 +24,10 @@ from deskwire.desk.tokens import create_token
 from deskwire.desk.webhook_rows import put_webhook
 from deskwire.desk.workspaces import create_workspace, put_workspace
 from deskwire.model import example_records
-from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactTagRecord
 from deskwire.model.moments import Moment
 from deskwire.model.scopes import SCOPES
-from deskwire.model.search import message_terms, term_prefix
+from deskwire.model.search import contact_terms, message_terms
 from deskwire.model.tokens import Token
 from deskwire.store import kinds, tables
 from deskwire.store.attachments import open_files
@@ -219,7 +218,7 @@ async def link(tx: Tx, workspace_id: str) -> None:
 
 async def index(tx: Tx, workspace_id: str) -> None:
     contact, message = example_records.CONTACT, example_records.MESSAGE
-    found_by = contact_terms(term_prefix(workspace_id), contact.name, contact.email, contact.phone)
+    found_by = contact_terms(workspace_id, contact)
     await tx.index(Subject.CONTACTS, workspace_id, [Entry(contact.id, contact.created_at, found_by)])
     found_by = message_terms(workspace_id, message)
     await tx.index(Subject.MESSAGES, workspace_id, [Entry(message.id, message.created_at, found_by)])

@@ -7,10 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskwire.desk.contacts import FEW_CANDIDATES
-from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactRecord
 from deskwire.model.moments import Moment
-from deskwire.model.search import term_prefix
+from deskwire.model.search import contact_terms, term_prefix
 from deskwire.store import kinds
 from deskwire.store.records import put_all
 from deskwire.store.search import Entry, Subject
@@ -227,8 +226,7 @@ async def crowd(tx: Tx, workspace_id: str) -> None:
         for place in range(CROWD)
     ]
     await put_all(tx, kinds.CONTACTS, workspace_id, contacts)
-    prefix = term_prefix(workspace_id)
-    entries = [Entry(c.id, c.created_at, contact_terms(prefix, c.name, c.email, c.phone)) for c in contacts]
+    entries = [Entry(one.id, one.created_at, contact_terms(workspace_id, one)) for one in contacts]
     await tx.index(Subject.CONTACTS, workspace_id, entries)
 
 

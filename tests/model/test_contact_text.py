@@ -6,7 +6,7 @@ from deskwire.model.contact_text import (
     contact_matches,
     contact_needle,
     contact_parts,
-    contact_terms,
+    terms_of_fields,
 )
 
 texts = st.text(st.sampled_from("abAB1+@.%_ \n\x01\x1fßé\u0301한국"), max_size=12)
@@ -33,11 +33,11 @@ def test_a_query_that_is_white_space_asks_the_index_for_nothing() -> None:
 
 
 def test_punctuation_counts_in_a_contacts_terms() -> None:
-    assert sorted(contact_terms("7", "a b@", None, "").split(" ")) == ["7p@", "7pa", "7pb@"]
+    assert sorted(terms_of_fields("7", "a b@", None, "").split(" ")) == ["7p@", "7pa", "7pb@"]
 
 
 def test_controls_are_in_no_term() -> None:
-    assert sorted(contact_terms("7", "a\x01b\x7fc\u0085", None, None).split(" ")) == ["7pa", "7pb", "7pc"]
+    assert sorted(terms_of_fields("7", "a\x01b\x7fc\u0085", None, None).split(" ")) == ["7pa", "7pb", "7pc"]
     assert contact_parts("7", "\x01b").prefixes == ("7pb",)
 
 
@@ -59,7 +59,7 @@ def test_every_part_of_a_field_is_found_by_the_index(
     first = data.draw(st.integers(0, len(field)))
     q = field[first : data.draw(st.integers(first, len(field)))]
     asked = contact_parts("7", q)
-    indexed = contact_terms("7", name, email, phone).split(" ")
+    indexed = terms_of_fields("7", name, email, phone).split(" ")
     assert contact_matches(text, q)
     assert set(asked.exact) <= set(indexed)
     assert all(any(term.startswith(prefix) for term in indexed) for prefix in asked.prefixes)

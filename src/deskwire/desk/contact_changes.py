@@ -11,12 +11,11 @@ from deskwire.desk.contacts import TAGS_OF
 from deskwire.desk.dictionary import CONTACT_TAGS, count_usage
 from deskwire.desk.identity import new_id
 from deskwire.desk.outbox import emit
-from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactRecord, show_contact
 from deskwire.model.errors import DeskError, Problem, not_found
 from deskwire.model.events import ContactEventData, EventKind
 from deskwire.model.limits import CONTACT_TAGS as MOST_TAGS
-from deskwire.model.search import term_prefix
+from deskwire.model.search import contact_terms
 from deskwire.model.tokens import Token
 from deskwire.store import kinds
 from deskwire.store.records import from_row, put, render, row_of
@@ -163,8 +162,7 @@ async def lock_contact(tx: Tx, workspace_id: str, contact_id: str) -> ContactRec
 
 async def make_findable(tx: Tx, workspace_id: str, contact: ContactRecord, *, is_new: bool) -> None:
     """By its name, e-mail and phone."""
-    terms = contact_terms(term_prefix(workspace_id), contact.name, contact.email, contact.phone)
-    entry = Entry(contact.id, contact.created_at, terms, is_new)
+    entry = Entry(contact.id, contact.created_at, contact_terms(workspace_id, contact), is_new)
     await tx.index(Subject.CONTACTS, workspace_id, [entry])
 
 

@@ -19,7 +19,7 @@ def contact_matches(match_text: str, q: str) -> bool:
     return contact_needle(q) in match_text
 
 
-def contact_terms(prefix: str, name: str | None, email: str | None, phone: str | None) -> str:
+def terms_of_fields(prefix: str, name: str | None, email: str | None, phone: str | None) -> str:
     """The index terms of a contact, a blank between each; only white space and controls cut its text."""
     return part_terms(prefix, _RUN.findall(contact_match_text(name, email, phone)))
 

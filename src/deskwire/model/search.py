@@ -1,9 +1,11 @@
-"""What can be found by searching messages, and what a result shows."""
+"""By which terms contacts and messages are found, and what a result of a search shows."""
 
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from deskwire.model.contact_text import terms_of_fields
+from deskwire.model.contacts import ContactRecord
 from deskwire.model.limits import INDEXED_CHARACTERS
 from deskwire.model.messages import MessageRecord
 from deskwire.model.moments import Moment
@@ -35,6 +37,12 @@ def term_prefix(workspace_id: str) -> str:
 def is_searchable(message: MessageRecord) -> bool:
     from_system = message.sender_type in UNSEARCHED_SENDERS or message.content_type == "system"
     return message.visible() and not from_system
+
+
+def contact_terms(workspace_id: str, contact: ContactRecord) -> str:
+    if not contact.visible():
+        return ""
+    return terms_of_fields(term_prefix(workspace_id), contact.name, contact.email, contact.phone)
 
 
 def message_terms(workspace_id: str, message: MessageRecord) -> str:

@@ -3,10 +3,8 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from deskwire.model.contact_text import contact_terms
-from deskwire.model.contacts import ContactRecord
 from deskwire.model.limits import RECORD_BATCH
-from deskwire.model.search import message_terms, term_prefix
+from deskwire.model.search import contact_terms, message_terms
 from deskwire.store import whole
 from deskwire.store.search import Subject
 from deskwire.store.transaction import Tx
@@ -16,12 +14,9 @@ END = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
 async def check_index(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
-    prefix = term_prefix(workspace_id)
-
-    def terms_of_contact(one: ContactRecord) -> str:
-        return contact_terms(prefix, one.name, one.email, one.phone) if one.visible() else ""
-
-    async for line in check_subject(tx, workspace_id, Subject.CONTACTS, whole.CONTACTS, terms_of_contact):
+    async for line in check_subject(
+        tx, workspace_id, Subject.CONTACTS, whole.CONTACTS, lambda one: contact_terms(workspace_id, one)
+    ):
         yield line
     async for line in check_subject(
         tx, workspace_id, Subject.MESSAGES, whole.MESSAGES, lambda one: message_terms(workspace_id, one)

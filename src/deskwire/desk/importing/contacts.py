@@ -7,11 +7,9 @@ from sqlalchemy import bindparam, select
 from deskwire.desk.importing.calls import render_calls_of_contacts
 from deskwire.desk.importing.tags import CONTACT_CATALOGUE, link_tags
 from deskwire.desk.importing.work import Numbered, Work, records
-from deskwire.model.contact_text import contact_terms
 from deskwire.model.contacts import ContactRecord
-from deskwire.model.search import term_prefix
 from deskwire.store import kinds
-from deskwire.store.search import Entry, Subject
+from deskwire.store.search import Subject
 from deskwire.store.statement import Among, Statement, upsert
 from deskwire.store.tables import CONTACT_EXTERNAL_IDS
 
@@ -25,14 +23,14 @@ HOLD = upsert(CONTACT_EXTERNAL_IDS)
 
 
 async def import_contacts(work: Work) -> None:
-    for lines in work.batches(ContactRecord, "contact"):
+    for lines, terms in work.searchable(ContactRecord, "contact"):
         contacts = records(await without_taken_ids(work, lines))
         for contact in contacts:
             contact.tags = list(dict.fromkeys(contact.tags))
         await work.put_all(kinds.CONTACTS, contacts)
         await hold_external_ids(work, contacts)
         await link_tags(work, CONTACT_CATALOGUE, contacts)
-        await work.tx.index(Subject.CONTACTS, work.workspace_id, entries(work, contacts))
+        await work.index(Subject.CONTACTS, contacts, terms)
         await render_calls_of_contacts(work, [contact.id for contact in contacts])
 
 
@@ -79,11 +77,3 @@ async def hold_external_ids(work: Work, contacts: Sequence[ContactRecord]) -> No
 def external_ids(contact: ContactRecord) -> list[str]:
     current = [] if contact.external_id is None else [contact.external_id]
     return list(dict.fromkeys([*current, *contact.former_external_ids]))
-
-
-def entries(work: Work, contacts: Sequence[ContactRecord]) -> list[Entry]:
-    prefix = term_prefix(work.workspace_id)
-    return [
-        Entry(one.id, one.created_at, contact_terms(prefix, one.name, one.email, one.phone))
-        for one in contacts
-    ]

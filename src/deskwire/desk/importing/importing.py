@@ -10,6 +10,7 @@ from deskwire.desk.importing.attachments import import_attachments
 from deskwire.desk.importing.calls import import_calls
 from deskwire.desk.importing.channels import count_messages, import_channels
 from deskwire.desk.importing.contacts import import_contacts
+from deskwire.desk.importing.cutting import Cutter, open_cutter
 from deskwire.desk.importing.messages import import_messages
 from deskwire.desk.importing.others import import_connections, import_tasks
 from deskwire.desk.importing.reading import read
@@ -45,12 +46,17 @@ async def import_file(
     """
     await store.read(lambda tx: find_workspace(tx, workspace_id))
     meter = Meter(path, progress)
-    with without_collections(), Spool(KINDS) as spool:
+    with (
+        without_collections(),
+        Spool(KINDS) as spool,
+        open_cutter(workspace_id, path) as cutter,
+    ):
         bad = read(path, spool, meter.has_read)
         luggage.check_files(spool, path.parent, bad)
         if not bad.more:
             keep = not check_only and not bad.shown
-            bad = await transact(store, files, workspace_id, spool, bad, path.parent if keep else None, meter)
+            folder = path.parent if keep else None
+            bad = await transact(store, files, workspace_id, spool, cutter, bad, folder, meter)
             if keep and not bad.shown:
                 await store.analyse()
         counts = {kind: count for kind in KINDS if (count := spool.count(kind))}
@@ -102,6 +108,7 @@ async def transact(
     files: Files,
     workspace_id: str,
     spool: Spool,
+    cutter: Cutter,
     bad: BadLines,
     folder: Path | None,
     meter: Meter,
@@ -110,7 +117,7 @@ async def transact(
 
     async def write(tx: Tx) -> None:
         meter.begins_work(spool.size)
-        work = Work(tx, workspace_id, spool, bad, meter.has_worked)
+        work = Work(tx, workspace_id, spool, cutter, bad, meter.has_worked)
         try:
             await import_all(work)
         except TooManyBadLines:

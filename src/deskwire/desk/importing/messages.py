@@ -7,9 +7,8 @@ from sqlalchemy import bindparam, delete, insert, null, select, update
 
 from deskwire.desk.importing.work import Reference, Work, records
 from deskwire.model.messages import MessageRecord
-from deskwire.model.search import message_terms
 from deskwire.store import kinds, whole
-from deskwire.store.search import Entry, Subject
+from deskwire.store.search import Subject
 from deskwire.store.statement import Among, Statement
 from deskwire.store.tables import CHANNELS, MESSAGE_ATTACHMENTS, MESSAGES
 
@@ -72,7 +71,7 @@ LINK_ATTACHMENT = Statement(insert(MESSAGE_ATTACHMENTS))
 
 async def import_messages(work: Work) -> None:
     """Oldest first: numbers within a channel, and the search index, grow with time."""
-    for lines in work.batches(MessageRecord, "message"):
+    for lines, terms in work.searchable(MessageRecord, "message"):
         messages = records(await work.without_dangling(lines, CHANNEL, ATTACHMENTS))
         before = await places(work, messages)
         await leave_channels(work, messages, before)
@@ -80,7 +79,7 @@ async def import_messages(work: Work) -> None:
         numbers = await numbered_seqs(work, messages, before)
         await work.put_all(kinds.MESSAGES, messages, seq=numbers)
         await link_attachments(work, messages)
-        await work.tx.index(Subject.MESSAGES, work.workspace_id, entries(work, messages))
+        await work.index(Subject.MESSAGES, messages, terms)
         work.spool.touched.add({message.channel_id for message in messages})
     await close_gaps(work)
 
@@ -176,7 +175,3 @@ async def link_attachments(work: Work, messages: Sequence[MessageRecord]) -> Non
             for position, id in enumerate(message.attachment_ids)
         ],
     )
-
-
-def entries(work: Work, messages: Sequence[MessageRecord]) -> list[Entry]:
-    return [Entry(one.id, one.created_at, message_terms(work.workspace_id, one)) for one in messages]

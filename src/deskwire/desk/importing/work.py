@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from deskwire.desk.importing.cutting import Cutter
 from deskwire.desk.importing.report import BadLines
 from deskwire.model.lines import unpack
 from deskwire.store.kinds import Kind, R
 from deskwire.store.records import row_of
-from deskwire.store.spool import Spool
+from deskwire.store.search import Entry, Subject
+from deskwire.store.spool import Spool, SpooledLine
 from deskwire.store.statement import Value
 from deskwire.store.transaction import Tx
 from deskwire.store.whole import existing
@@ -38,9 +40,16 @@ class Work:
     """One import under way in its transaction."""
 
     def __init__(
-        self, tx: Tx, workspace_id: str, spool: Spool, bad: BadLines, advance: Callable[[int], None]
+        self,
+        tx: Tx,
+        workspace_id: str,
+        spool: Spool,
+        cutter: Cutter,
+        bad: BadLines,
+        advance: Callable[[int], None],
     ) -> None:
         self.tx = tx
+        self._cutter = cutter
         self.workspace_id = workspace_id
         self.spool = spool
         self.bad = BadLines(bad)
@@ -48,8 +57,19 @@ class Work:
 
     def batches(self, struct: type[L], kind: str) -> Iterator[list[Numbered[L]]]:
         for lines in self.spool.batches(kind):
-            yield [Numbered(number, unpack(struct, packed)) for number, packed in lines]
-            self._advance(sum(len(packed) for _, packed in lines))
+            yield unpacked(struct, lines)
+            self._advance(size_of(lines))
+
+    def searchable(self, struct: type[R], kind: str) -> Iterator[tuple[list[Numbered[R]], dict[str, str]]]:
+        """The batches of a kind that can be searched, each with the terms of its records, by their ids."""
+        for lines, terms in self._cutter.each(struct, self.spool.batches(kind)):
+            batch = unpacked(struct, lines)
+            yield batch, {line.record.id: found for line, found in zip(batch, terms, strict=True)}
+            self._advance(size_of(lines))
+
+    async def index(self, subject: Subject, records: Sequence[R], terms: Mapping[str, str]) -> None:
+        entries = [Entry(one.id, one.created_at, terms[one.id]) for one in records]
+        await self.tx.index(subject, self.workspace_id, entries)
 
     def refuse(self, number: int, reason: str, *ids: str) -> None:
         self.bad.add(number, reason)
@@ -97,6 +117,14 @@ class Work:
             if unknown is not None:
                 self.refuse(line.number, f"{reference.field}: there is no {reference.kind.noun} {unknown}")
         return sound
+
+
+def unpacked(struct: type[L], lines: Sequence[SpooledLine]) -> list[Numbered[L]]:
+    return [Numbered(number, unpack(struct, packed)) for number, packed in lines]
+
+
+def size_of(lines: Sequence[SpooledLine]) -> int:
+    return sum(len(packed) for _, packed in lines)
 
 
 def records(batch: Sequence[Numbered[L]]) -> list[L]:
