@@ -1,12 +1,9 @@
 """The index of terms on both engines: whose they are, what is found first, what is found no more."""
 
 import uuid
-from collections.abc import Callable
-from functools import partial
 
 from deskwire.model.text import Parts
 from deskwire.store.search import Entry, Subject
-from deskwire.store.sqlite import SqliteStore, is_scattered
 from deskwire.store.transaction import Tx
 from tests.engines import AnyStore, Run
 
@@ -88,31 +85,3 @@ def test_what_is_written_is_counted_and_the_planner_told(run: Run, store: AnySto
         assert found == ids(0)
 
     run(use())
-
-
-def test_an_index_that_was_written_in_many_pieces_is_brought_together(
-    run: Run, open_sqlite: Callable[[], SqliteStore]
-) -> None:
-    store = open_sqlite()
-
-    async def write(tx: Tx, first: int) -> None:
-        await tx.index(Subject.MESSAGES, MINE, pieces(first))
-
-    async def use() -> tuple[bool, bool]:
-        for piece in range(12):
-            await store.write(partial(write, first=piece * 100))
-        before = await store.write(lambda tx: is_scattered(tx, Subject.MESSAGES))
-        await store.analyse()
-        after = await store.write(lambda tx: is_scattered(tx, Subject.MESSAGES))
-        found = await store.read(
-            lambda tx: tx.candidates(Subject.MESSAGES, MINE, Parts(("wbicycle",), ()), 1_000)
-        )
-        assert len(set(found)) == 12 * 20
-        return before, after
-
-    assert run(use()) == (True, False)
-
-
-def pieces(first: int) -> list[Entry]:
-    """More than wait for the end of their group."""
-    return entries(first, "wbicycle") + entries(first + 10, "wbicycle", "pbi")

@@ -7,7 +7,7 @@ import asyncpg
 
 from deskwire.model.errors import Unavailable
 
-SCHEMA = "0004"
+SCHEMA = "0005"
 LOCK_WAIT_MS = 1_000
 
 

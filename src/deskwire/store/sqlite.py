@@ -32,6 +32,7 @@ from deskwire.store.sqlite_file import (
     unavailable,
 )
 from deskwire.store.sqlite_groups import Figures, Groups
+from deskwire.store.sqlite_pieces import arrange
 from deskwire.store.sqlite_transaction import SqliteTx, perform
 from deskwire.store.transaction import Bell, Tally, Tx
 
@@ -139,13 +140,11 @@ class SqliteStore:
             raise self._away(error) from error
 
     async def analyse(self) -> None:
-        """The planner goes by figures that no import changes, but an import scatters the search index."""
+        """The planner goes by figures that no import changes, but it leaves large pieces of an index."""
         for subject in Subject:
-            begins = await self._groups.write(partial(is_scattered, subject=subject), None)
-            goes_on = begins
-            while goes_on:
-                goes_on = await self._groups.write(partial(merge, subject=subject, begins=begins), None)
-                begins = False
+            await self._arrange(subject)
+            while await self._groups.write(partial(merge, subject=subject), None):
+                pass
 
     async def close(self) -> None:
         if self._is_closed:
@@ -155,6 +154,21 @@ class SqliteStore:
         await self._groups.finish()
         self._aside.shutdown()
         self._close_connections()
+
+    async def _arrange(self, subject: Subject) -> None:
+        self._look()
+
+        def run() -> None:
+            connection = open_writer(self.path, self._lock_wait_s)
+            try:
+                arrange(connection, subject)
+            finally:
+                connection.close(True)
+
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._aside, run)
+        except AWAY as error:
+            raise self._away(error) from error
 
     def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         self._look()
@@ -270,11 +284,6 @@ class SqliteStore:
         self._noted_damage = signature(self.path)
 
 
-async def is_scattered(tx: Tx, subject: Subject) -> bool:
+async def merge(tx: Tx, subject: Subject) -> bool:
     assert isinstance(tx, SqliteTx)
-    return await tx.is_scattered(subject)
-
-
-async def merge(tx: Tx, subject: Subject, begins: bool) -> bool:
-    assert isinstance(tx, SqliteTx)
-    return await tx.merge(subject, begins=begins)
+    return await tx.merge(subject)

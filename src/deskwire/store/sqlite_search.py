@@ -15,8 +15,6 @@ PERIOD_US = 256 * 1_000_000
 COUNT_BITS = 16
 # More of one period are not put in order.
 MOST_OF_A_PERIOD = 200
-# A search looks for its terms in each segment of the index, so more than so many are not left by an import.
-MOST_SEGMENTS = 8
 # So much is merged at a time, lest others who write wait for long.
 MERGED_PAGES = 1_000
 
@@ -123,19 +121,11 @@ def indexed(
     return [str(thing) for (thing,) in found]
 
 
-def is_scattered(connection: apsw.Connection, subject: Subject) -> bool:
-    found = connection.execute(f"SELECT count(DISTINCT segid) FROM {subject.value}_terms_idx").get
-    return cast(int, found) > MOST_SEGMENTS
-
-
-def merge(connection: apsw.Connection, subject: Subject, *, begins: bool) -> bool:
-    """A step on the way to one segment, and whether there may be another one."""
+def merge(connection: apsw.Connection, subject: Subject) -> bool:
+    """A step on the way to fewer than four pieces on each level, and whether there may be another one."""
     table = f"{subject.value}_terms"
     before = connection.total_changes()
-    connection.execute(
-        f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)",
-        (-MERGED_PAGES if begins else MERGED_PAGES,),
-    )
+    connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (MERGED_PAGES,))
     # The statement itself is a change.
     return connection.total_changes() - before > 1
 

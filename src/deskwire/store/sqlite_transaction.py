@@ -82,11 +82,8 @@ class SqliteTx:
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
 
-    async def is_scattered(self, subject: Subject) -> bool:
-        return sqlite_search.is_scattered(self._connection, subject)
-
-    async def merge(self, subject: Subject, *, begins: bool) -> bool:
-        return sqlite_search.merge(self._connection, subject, begins=begins)
+    async def merge(self, subject: Subject) -> bool:
+        return sqlite_search.merge(self._connection, subject)
 
 
 def perform(
