@@ -75,3 +75,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def files_in(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file()]
+
+
+def test_a_name_that_records_cannot_say_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="is no UTF-8"):
+        write(tmp_path / os.fsdecode(b"d\xe9sk.ndjson"), b"records", {})
+    assert os.listdir(tmp_path) == []

@@ -33,6 +33,11 @@ def replacing(output: Path) -> Iterator[Destination]:
 
 
 def check(target: Path) -> None:
+    try:
+        target.stem.encode()
+    except UnicodeEncodeError:
+        reason = "is no UTF-8, in which records name the folder of attachments; choose another name"
+        raise OSError(errno.EILSEQ, reason, str(target)) from None
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "is no ordinary file, so it cannot be replaced", str(target))
     if not target.parent.is_dir():
