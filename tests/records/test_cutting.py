@@ -1,9 +1,12 @@
 """The terms of a large import come from another process, and are the same whatever becomes of it."""
 
 import signal
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +87,14 @@ def test_when_it_is_killed_this_one_goes_on(
                 processes[0].wait()
             cut_so_far.append(terms)
         assert cut_so_far == TERMS
+
+
+def test_when_it_is_killed_in_the_middle_of_an_answer_this_one_goes_on() -> None:
+    ours, theirs = socket.socketpair()
+    with Connection(ours.detach()) as connection, theirs:
+        theirs.sendall(struct.pack("!i", 1_000) + b"half of it")
+        theirs.shutdown(socket.SHUT_WR)
+        assert list(all_terms(Cutter(WORKSPACE, connection))) == TERMS
 
 
 def test_it_ends_with_an_import_that_is_killed() -> None:

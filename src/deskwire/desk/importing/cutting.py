@@ -18,6 +18,8 @@ from deskwire.store.spool import SpooledLine
 
 # A smaller file is imported before the process could be of use.
 LARGE_FILE_BYTES = 8 * 1024 * 1024
+# What a connection raises whose other end is gone; in the middle of a message it is an OSError.
+ENDED = (EOFError, OSError)
 PROGRAM = "from deskwire.desk.importing.cutting import serve; serve()"
 
 TERMS: dict[type, Callable[[str, Any], str]] = {
@@ -59,7 +61,7 @@ class Cutter:
         if self._connection is not None and order.packed:
             try:
                 self._connection.send(order)
-            except ConnectionError:
+            except ENDED:
                 self._connection = None
         return order
 
@@ -68,7 +70,7 @@ class Cutter:
             try:
                 terms: list[str] = self._connection.recv()
                 return terms
-            except (ConnectionError, EOFError):
+            except ENDED:
                 # Somebody killed it, which is no reason to give up.
                 self._connection = None
         return cut(order)
@@ -103,6 +105,6 @@ def cut(order: Order) -> list[str]:
 
 def serve() -> None:
     """The whole life of the process, which ends when the import does."""
-    with Connection(sys.stdin.fileno()) as connection, suppress(ConnectionError, EOFError):
+    with Connection(sys.stdin.fileno()) as connection, suppress(*ENDED):
         while True:
             connection.send(cut(connection.recv()))
