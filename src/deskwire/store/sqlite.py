@@ -111,10 +111,7 @@ class SqliteStore:
                 # Of connections to a database that was exchanged meanwhile this list is not used any more.
                 idle.append(connection)
 
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._aside, run)
-        except AWAY as error:
-            raise self._away(error) from error
+        return await self._run_aside(run)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], cause: str | None = None) -> T:
         if self._damage is not None:
@@ -165,8 +162,11 @@ class SqliteStore:
             finally:
                 connection.close(True)
 
+        await self._run_aside(run)
+
+    async def _run_aside(self, job: Callable[[], T]) -> T:
         try:
-            await asyncio.get_running_loop().run_in_executor(self._aside, run)
+            return await asyncio.get_running_loop().run_in_executor(self._aside, job)
         except AWAY as error:
             raise self._away(error) from error
 
