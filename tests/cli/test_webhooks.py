@@ -156,6 +156,11 @@ def test_a_webhook_that_is_not_there_is_a_failure(deskwire: Deskwire, webhook: s
         ("UPDATE webhooks SET last_log_id = 1", "last_log_id is 1 and should be 2"),
         ("UPDATE webhooks SET event_filters = '[\"x\"]'", "event_filters cannot be read"),
         ("UPDATE webhooks SET name = name", f"event_id is {NOBODY[:-1]}0 and should be the id of a row"),
+        (
+            "INSERT INTO events SELECT workspace_id, event_id, 'contact.created', event_id, 7, x'7b7d', NULL "
+            "FROM deliveries",
+            "and should be 7",
+        ),
     ],
 )
 def test_check_looks_webhooks_over(

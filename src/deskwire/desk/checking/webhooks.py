@@ -32,8 +32,13 @@ NEXT_WEBHOOKS = Statement(
     .limit(bindparam("limit"))
 )
 # What was accepted earlier is given up when it is next looked at, and its event may have gone before that.
-EVENTLESS = Statement(
-    select(DELIVERIES.c.event_id, DELIVERIES.c.webhook_id)
+UNLIKE_THEIR_EVENTS = Statement(
+    select(
+        DELIVERIES.c.event_id,
+        DELIVERIES.c.webhook_id,
+        DELIVERIES.c.accepted_at,
+        EVENTS.c.accepted_at,
+    )
     .outerjoin(
         EVENTS,
         and_(EVENTS.c.workspace_id == DELIVERIES.c.workspace_id, EVENTS.c.id == DELIVERIES.c.event_id),
@@ -41,7 +46,7 @@ EVENTLESS = Statement(
     .where(
         DELIVERIES.c.workspace_id == bindparam("workspace_id"),
         DELIVERIES.c.accepted_at > bindparam("since", type_=BigInteger()),
-        EVENTS.c.id.is_(None),
+        EVENTS.c.accepted_at.is_distinct_from(DELIVERIES.c.accepted_at),
     )
     .order_by(DELIVERIES.c.webhook_id, DELIVERIES.c.event_id)
     .limit(bindparam("limit"))
@@ -60,14 +65,15 @@ async def check_webhooks(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
 async def check_deliveries(tx: Tx, workspace_id: str) -> AsyncIterator[str]:
     """Their webhook may have been deleted, their event may not."""
     rows = await tx.all(
-        EVENTLESS, workspace_id=workspace_id, since=tx.now - EVENT_LIFETIME_US, limit=RECORD_BATCH
+        UNLIKE_THEIR_EVENTS, workspace_id=workspace_id, since=tx.now - EVENT_LIFETIME_US, limit=RECORD_BATCH
     )
-    for row in rows:
-        event_id, webhook_id = map(str, row)
-        yield (
-            f"deliveries {webhook_id} {event_id}: event_id is {event_id} "
-            "and should be the id of a row that is there"
-        )
+    for event_id, webhook_id, kept, right in rows:
+        where = f"{webhook_id!s} {event_id!s}"
+        if right is None:
+            yield f"deliveries {where}: event_id is {event_id!s} and should be the id of a row that is there"
+        else:
+            for line in difference("deliveries", where, "accepted_at", kept, right):
+                yield line
 
 
 def webhook_differences(row: Row) -> Iterator[str]:
