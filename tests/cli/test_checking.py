@@ -24,6 +24,21 @@ def test_each_value_that_differs_is_a_line(deskwire: Deskwire, workspace: str, f
     assert err == f"deskwire: values that differ from what they are derived from: {len(lines)}\n"
 
 
+def test_an_entry_of_the_search_index_that_is_nobodys_is_told(
+    deskwire: Deskwire, workspace: str, folder: Path
+) -> None:
+    contact = {"kind": "contact", "id": CONTACT, "created_at": "2026-01-01T00:00:00Z", "name": "Kim"}
+    (folder / "one.ndjson").write_text(json.dumps(contact))
+    assert deskwire("import", folder / "one.ndjson", "--workspace", workspace).code == 0
+    connection = apsw.Connection(str(folder / "deskwire.db"))
+    number = connection.execute("DELETE FROM contact_rows RETURNING number").get
+    connection.close()
+    assert deskwire("check").out.splitlines() == [
+        f"contact_terms {CONTACT}: the entry is absent and should be there",
+        f"contact_terms {number}: the entry is there and should be absent",
+    ]
+
+
 CONTACT, CHANNEL = "018f3e1c-7c2a-7b11-9a53-0000000000a1", "018f3e1c-7c2a-7b11-9a53-0000000000c1"
 NOBODY = "018f3e1c-7c2a-7b11-9a53-00000000ffff"
 CHANNEL_LINE = {"kind": "channel", "id": CHANNEL}

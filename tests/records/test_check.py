@@ -4,6 +4,8 @@ import pytest
 from sqlalchemy import bindparam, delete, update
 
 from deskwire.model.moments import Moment
+from deskwire.model.search import term_prefix
+from deskwire.model.text import terms
 from deskwire.store import tables
 from deskwire.store.search import Entry, Subject
 from deskwire.store.statement import Statement
@@ -124,6 +126,17 @@ def test_an_entry_of_the_search_index_that_is_missing_or_too_many_is_told(filled
         f"contact_terms {uid(77)}: the entry is there and should be absent",
         f"message_terms {uid(3)}: the entry is absent and should be there",
         f"message_terms {uid(4)}: the entry is there and should be absent",
+    ]
+
+
+def test_terms_that_find_what_they_should_not_are_told(filled: Desk) -> None:
+    prefix = term_prefix(filled.workspace_id)
+    not_quite = {*terms(prefix, "hello").split(), f"{prefix}pzz"} - {f"{prefix}phe", f"{prefix}whello"}
+    entry = Entry(uid(3), Moment(1), " ".join(not_quite))
+    filled.run(filled.store.write(lambda tx: tx.index(Subject.MESSAGES, filled.workspace_id, [entry])))
+    assert filled.differences() == [
+        f"message_terms {uid(3)}: the terms ['{prefix}phe', '{prefix}whello'] are absent and should be there",
+        f"message_terms {uid(3)}: the terms ['{prefix}pzz'] are there and should be absent",
     ]
 
 

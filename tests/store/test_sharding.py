@@ -167,14 +167,16 @@ def test_the_search_index_is_asked_of_one_workspace(run: Run, postgres_server: P
                     await postgres_search.candidates(connection, subject, id, terms, 5)
                     await postgres_search.has_more_candidates(connection, subject, id, terms, 5)
                     await postgres_search.indexed(connection, subject, id, id, id)
+                    await postgres_search.term_counts(connection, subject, id)
+                    await postgres_search.found_by(connection, subject, id, "wnew")
         finally:
             await connection.close()
 
     run(search())
     # The driver asks what a type is, too.
     seen = {sql for sql in seen if "_terms" in sql}
-    assert len(seen) == 5 * len(Subject)
-    assert all("WHERE workspace_id = $1 AND " in sql or "ON CONFLICT (workspace_id, " in sql for sql in seen)
+    assert len(seen) == 7 * len(Subject)
+    assert all("WHERE workspace_id = $1 " in sql or "ON CONFLICT (workspace_id, " in sql for sql in seen)
 
 
 def test_every_table_has_its_place(run: Run, postgres_server: PostgresServer) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeVar, cast
@@ -15,7 +16,7 @@ from deskwire.model.moments import Moment
 from deskwire.model.text import Parts
 from deskwire.store import postgres_search
 from deskwire.store.clock import Clock
-from deskwire.store.search import Entry, Subject
+from deskwire.store.search import Entry, Found, Subject
 from deskwire.store.statement import Row, Statement, Value
 from deskwire.store.transaction import Bell, Tally, Tx
 
@@ -132,6 +133,21 @@ class PostgresTx:
 
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         return await postgres_search.indexed(self._connection, subject, workspace_id, after, until)
+
+    async def term_counts(
+        self, subject: Subject, workspace_ids: Sequence[str], prefix: str
+    ) -> Mapping[str, int]:
+        counts: Counter[str] = Counter()
+        for workspace_id in workspace_ids:
+            counts.update(await postgres_search.term_counts(self._connection, subject, workspace_id))
+        return counts
+
+    async def found_by(self, subject: Subject, workspace_ids: Sequence[str], term: str) -> Sequence[Found]:
+        return [
+            Found(workspace_id, id)
+            for workspace_id in workspace_ids
+            for id in await postgres_search.found_by(self._connection, subject, workspace_id, term)
+        ]
 
 
 class PostgresStore:

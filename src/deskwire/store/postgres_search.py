@@ -68,6 +68,26 @@ async def indexed(
     return [row[0] for row in found]
 
 
+async def term_counts(connection: asyncpg.Connection, subject: Subject, workspace_id: str) -> dict[str, int]:
+    found = await connection.fetch(
+        f"SELECT term, count(*) FROM {subject.value}_terms, unnest(tsvector_to_array(terms)) AS term "
+        "WHERE workspace_id = $1 GROUP BY term",
+        workspace_id,
+    )
+    return {row[0]: row[1] for row in found}
+
+
+async def found_by(
+    connection: asyncpg.Connection, subject: Subject, workspace_id: str, term: str
+) -> Sequence[str]:
+    found = await connection.fetch(
+        f"SELECT id FROM {subject.value}_terms WHERE workspace_id = $1 AND terms @@ $2::text::tsquery",
+        workspace_id,
+        quoted(term),
+    )
+    return [row[0] for row in found]
+
+
 def expression(terms: Parts) -> str:
     exact = [quoted(term) for term in terms.exact]
     return " & ".join(exact + [quoted(prefix) + ":*" for prefix in terms.prefixes])

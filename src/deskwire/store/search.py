@@ -21,3 +21,10 @@ class Entry(NamedTuple):
     created_at: int
     terms: str
     is_new: bool = False
+
+
+class Found(NamedTuple):
+    """What a term finds: a thing of a workspace, or an entry of the index that is nobody's."""
+
+    workspace_id: str | None
+    id: str

@@ -6,7 +6,7 @@ from typing import cast
 import apsw
 
 from deskwire.model.text import Parts
-from deskwire.store.search import Entry, Subject
+from deskwire.store.search import Entry, Found, Subject
 from deskwire.store.statement import json_list
 
 # A number begins with the period in which its thing was made, so that the index itself goes by time, and ends
@@ -15,6 +15,7 @@ PERIOD_US = 256 * 1_000_000
 COUNT_BITS = 16
 # More of one period are not put in order.
 MOST_OF_A_PERIOD = 200
+LAST_CHARACTER = "\U0010ffff"
 # So much is merged at a time, lest others who write wait for long.
 MERGED_PAGES = 1_000
 
@@ -119,6 +120,34 @@ def indexed(
         (workspace_id, after, until),
     )
     return [str(thing) for (thing,) in found]
+
+
+def term_counts(connection: apsw.Connection, subject: Subject, prefix: str) -> dict[str, int]:
+    """Through a table of this connection alone, which one that only reads may have as well."""
+    table = f"{subject.value}_vocabulary"
+    only_reads = connection.pragma("query_only")
+    connection.pragma("query_only", False)
+    try:
+        connection.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table} "
+            f"USING fts5vocab (main, {subject.value}_terms, row)"
+        )
+    finally:
+        connection.pragma("query_only", only_reads)
+    found = connection.execute(
+        f"SELECT term, doc FROM temp.{table} WHERE term >= ? AND term < ?", (prefix, prefix + LAST_CHARACTER)
+    )
+    return {str(term): cast(int, things) for term, things in found}
+
+
+def found_by(connection: apsw.Connection, subject: Subject, term: str) -> list[Found]:
+    table = subject.value
+    found = connection.execute(
+        f"SELECT r.workspace_id, coalesce(r.id, t.rowid) FROM {table}_terms t "
+        f"LEFT JOIN {table}_rows r ON r.number = t.rowid WHERE {table}_terms MATCH ?",
+        (quoted(term),),
+    )
+    return [Found(cast("str | None", workspace_id), str(id)) for workspace_id, id in found]
 
 
 def merge(connection: apsw.Connection, subject: Subject) -> bool:

@@ -9,7 +9,7 @@ from deskwire.model.moments import Moment
 from deskwire.model.text import Parts
 from deskwire.store import sqlite_search
 from deskwire.store.schema import has_schema
-from deskwire.store.search import Entry, Subject
+from deskwire.store.search import Entry, Found, Subject
 from deskwire.store.sqlite_file import NotOurs
 from deskwire.store.statement import Row, Statement, Value
 from deskwire.store.transaction import Tx
@@ -81,6 +81,14 @@ class SqliteTx:
 
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         return sqlite_search.indexed(self._connection, subject, workspace_id, after, until)
+
+    async def term_counts(
+        self, subject: Subject, workspace_ids: Sequence[str], prefix: str
+    ) -> Mapping[str, int]:
+        return sqlite_search.term_counts(self._connection, subject, prefix)
+
+    async def found_by(self, subject: Subject, workspace_ids: Sequence[str], term: str) -> Sequence[Found]:
+        return sqlite_search.found_by(self._connection, subject, term)
 
     async def merge(self, subject: Subject) -> bool:
         return sqlite_search.merge(self._connection, subject)

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from deskwire.model.moments import Moment
 from deskwire.model.text import Parts
-from deskwire.store.search import Entry, Subject
+from deskwire.store.search import Entry, Found, Subject
 from deskwire.store.statement import Row, Statement, Value
 
 T = TypeVar("T")
@@ -63,6 +63,16 @@ class Tx(Protocol):
 
     async def indexed(self, subject: Subject, workspace_id: str, after: str, until: str) -> Sequence[str]:
         """Which ids after one and up to another something finds."""
+        ...
+
+    async def term_counts(
+        self, subject: Subject, workspace_ids: Sequence[str], prefix: str
+    ) -> Mapping[str, int]:
+        """How many things each term finds; the workspaces are all whose terms begin with the prefix."""
+        ...
+
+    async def found_by(self, subject: Subject, workspace_ids: Sequence[str], term: str) -> Sequence[Found]:
+        """What a term finds, of those workspaces."""
         ...
 
 

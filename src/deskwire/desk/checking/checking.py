@@ -1,6 +1,7 @@
 """One look over every workspace, at one moment, a line for each difference."""
 
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from deskwire.desk.checking.counts import check_channels, check_contact_tags
 from deskwire.desk.checking.differences import difference
@@ -15,6 +16,7 @@ from deskwire.desk.reading import find_workspace
 from deskwire.desk.workspaces import list_workspaces
 from deskwire.desk.workspaces import row_of as workspace_row
 from deskwire.model.people import Workspace, WorkspaceRecord
+from deskwire.model.search import term_prefix
 from deskwire.store.transaction import Store, Tx
 
 Progress = Callable[[int, int], None]
@@ -29,6 +31,16 @@ async def check(store: Store, progress: Progress) -> AsyncIterator[str]:
         for workspace in workspaces:
             async for line in check_workspace(tx, workspace, meter):
                 yield line
+        for workspace_ids in with_terms_alike(workspaces):
+            async for line in check_index(tx, workspace_ids):
+                yield line
+
+
+def with_terms_alike(workspaces: Sequence[Workspace]) -> Iterable[Sequence[str]]:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for workspace in workspaces:
+        groups[term_prefix(workspace.id)].append(workspace.id)
+    return groups.values()
 
 
 class Meter:
@@ -59,7 +71,6 @@ async def check_workspace(tx: Tx, workspace: Workspace, meter: Meter) -> AsyncIt
         check_events,
         check_webhooks,
         check_deliveries,
-        check_index,
     ):
         async for line in step(tx, workspace.id):
             yield line
