@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from deskwire.model.errors import Unavailable
+from deskwire.store.sqlite import SqliteStore
 from tests.cli.conftest import Deskwire
 from tests.cli.program import command, environment
 
@@ -121,3 +123,19 @@ def test_a_terminal_sees_how_far_an_import_is(folder: Path, workspace: str, reco
     assert ended.returncode == 0
     assert json.loads(ended.stdout)["imported"]
     assert b"importing" in shown and b"%" in shown
+
+
+def test_what_is_imported_but_not_put_in_order_is_no_failure(
+    deskwire: Deskwire, workspace: str, records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nobody can be made to write without a pause from the very moment of the commit.
+    async def busy(store: SqliteStore) -> None:
+        raise Unavailable("another process has locked it")
+
+    monkeypatch.setattr(SqliteStore, "analyse", busy)
+    code, out, err = deskwire("import", records, "--workspace", workspace)
+    assert (code, "Everything was imported." in out) == (0, True)
+    assert err == (
+        "deskwire: all of it is imported, but may be found slowly until the next import: "
+        "another process has locked it\n"
+    )

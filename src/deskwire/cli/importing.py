@@ -27,6 +27,10 @@ def import_records(invocation: Invocation, *, file: Path, workspace: str, check:
         some = "more than " if report.more_bad_lines else ""
         complain(f"nothing was imported; bad lines: {some}{len(report.bad_lines)}")
         return 1
+    if report.not_analysed is not None:
+        complain(
+            f"all of it is imported, but may be found slowly until the next import: {report.not_analysed}"
+        )
     return 0
 
 

@@ -17,6 +17,7 @@ from deskwire.desk.importing.reading import read
 from deskwire.desk.importing.report import BadLines, ImportReport
 from deskwire.desk.importing.work import TooManyBadLines, Work
 from deskwire.desk.reading import find_workspace
+from deskwire.model.errors import Unavailable
 from deskwire.model.lines import KINDS
 from deskwire.store.attachments import Files, FilesUnavailable
 from deskwire.store.spool import Spool
@@ -46,6 +47,7 @@ async def import_file(
     """
     await store.read(lambda tx: find_workspace(tx, workspace_id))
     meter = Meter(path, progress)
+    not_analysed = None
     with (
         without_collections(),
         Spool(KINDS) as spool,
@@ -58,9 +60,18 @@ async def import_file(
             folder = path.parent if keep else None
             bad = await transact(store, files, workspace_id, spool, cutter, bad, folder, meter)
             if keep and not bad.shown:
-                await store.analyse()
+                not_analysed = await analyse(store)
         counts = {kind: count for kind in KINDS if (count := spool.count(kind))}
-    return ImportReport(counts, bad.shown, bad.more)
+    return ImportReport(counts, bad.shown, bad.more, not_analysed)
+
+
+async def analyse(store: Store) -> str | None:
+    """Why it could not be done; what was imported is there all the same."""
+    try:
+        await store.analyse()
+    except Unavailable as problem:
+        return str(problem)
+    return None
 
 
 @contextmanager

@@ -14,11 +14,15 @@ class BadLine(NamedTuple):
 
 
 class ImportReport(msgspec.Struct, frozen=True):
-    """`more_bad_lines` says that there are bad lines besides those listed; with any, nothing was imported."""
+    """`more_bad_lines` says that there are bad lines besides those listed; with any, nothing was imported.
+
+    `not_analysed` says why what was imported is there, but may be found less fast than all else.
+    """
 
     records: dict[str, int]
     bad_lines: list[BadLine]
     more_bad_lines: bool = False
+    not_analysed: str | None = None
 
 
 class BadLines:
