@@ -9,7 +9,9 @@ import pytest
 
 from deskwire.desk.checking import check
 from deskwire.model.limits import CHANNEL_TAGS, CONTACT_TAGS
+from deskwire.model.moments import Moment
 from tests.api.client import Answer
+from tests.engines import SetClock
 from tests.writes.writer import Json, Writer
 
 CLIENTS = 50
@@ -82,6 +84,27 @@ def test_50_replies_are_numbered_without_a_gap(writer: Writer, channel: str) -> 
     assert sorted(seqs[channel]) == sorted(seqs[other]) == list(range(1, CLIENTS // 2 + 1))
     for place in (channel, other):
         assert writer.see(f"/channels/{place}")["message_count"] == CLIENTS // 2
+
+
+def test_what_happens_to_a_channel_has_moments_of_its_own_in_order(
+    writer: Writer, channel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tick(clock: SetClock) -> Moment:
+        clock.advance(1)
+        return clock.now
+
+    monkeypatch.setattr(SetClock, "__call__", tick)
+    members = [writer.member(), writer.member()]
+    assignments: Requests = [
+        ("POST", f"/channels/{channel}/assign", {"actor_member_id": writer.owner, "member_id": member})
+        for member in members * (CLIENTS // 2)
+    ]
+    at_once(writer, [each for n, one in enumerate(assignments) for each in (reply(channel, n), one)])
+    for kind, number in (("message.created", "seq"), ("channel.assigned", "version")):
+        of_kind = [event for event in writer.events if event["kind"] == kind]
+        moments = [event["timestamp"] for event in sorted(of_kind, key=lambda event: event["data"][number])]
+        assert len(moments) > 1
+        assert all(one < next_one for one, next_one in pairwise(moments))
 
 
 def test_new_names_in_any_order_meet_without_a_deadlock(writer: Writer) -> None:

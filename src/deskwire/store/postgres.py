@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cached_property
 from typing import Final, TypeVar, cast
 
 import asyncpg
@@ -84,12 +85,17 @@ class PlainConnection(asyncpg.Connection):
 
 
 class PostgresTx:
-    def __init__(self, connection: asyncpg.Connection, now: Moment, cause: str | None = None) -> None:
+    def __init__(self, connection: asyncpg.Connection, clock: Clock, cause: str | None = None) -> None:
         self._connection = connection
-        self.now = now
+        self._clock = clock
         self.cause = cause
         self.rings = False
         self.events = 0
+
+    @cached_property
+    def now(self) -> Moment:
+        """When it is first asked for, which is after the locks: what they waited for was earlier."""
+        return self._clock()
 
     async def one(self, statement: Statement, **values: Value) -> Row | None:
         text = statement.postgres
@@ -174,7 +180,7 @@ class PostgresStore:
             try:
                 async with self._connection() as connection, connection.transaction(isolation=ISOLATION):
                     has_begun = True
-                    tx = PostgresTx(connection, self._clock(), cause)
+                    tx = PostgresTx(connection, self._clock, cause)
                     outcome = await operation(tx)
                 self.tally.add(tx.events)
                 if tx.rings:
@@ -198,7 +204,7 @@ class PostgresStore:
         ):
             # BEGIN alone does not yet settle which moment it is.
             await connection.execute("SELECT 1")
-            yield PostgresTx(connection, self._clock())
+            yield PostgresTx(connection, self._clock)
 
     async def analyse(self) -> None:
         async with self._connection() as connection:
@@ -212,7 +218,7 @@ class PostgresStore:
 
     async def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         async with self._connection() as connection:
-            return await operation(PostgresTx(connection, self._clock()))
+            return await operation(PostgresTx(connection, self._clock))
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:

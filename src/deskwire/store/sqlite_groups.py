@@ -37,6 +37,7 @@ IDLE_TURNS = 2
 # After a group that had to run twice; failures seldom come alone.
 GROUPS_APART = 64
 LOCK_RETRY_S = 0.001
+BEGINNING = Moment(0)
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Waiting(Generic[T]):
     operation: Callable[[Tx], Awaitable[T]]
     answer: asyncio.Future[T]
     cause: str | None = None
+    now: Moment = BEGINNING
     outcome: T | None = None
     failure: Exception | None = None
 
@@ -190,39 +192,44 @@ class Groups:
         return True
 
     def _run_for_a_turn(self, group: list[Waiting[Any]], later: Later, end_at: float, *, apart: bool) -> bool:
-        now = self._clock()
         end_at = min(end_at, time.monotonic() + TURN_S)
         while self._queue and len(group) < GROUP_OPERATIONS:
             waiting = self._queue.popleft()
             if waiting.answer.done():
                 continue
+            waiting.now = self._moment_after(group)
             group.append(waiting)
             if apart:
-                self._run_apart(waiting, now, later)
-            elif not self._run_among(waiting, now, later):
+                self._run_apart(waiting, later)
+            elif not self._run_among(waiting, later):
                 return False
             if time.monotonic() > end_at:
                 break
         return True
 
-    def _run_apart(self, waiting: Waiting[Any], now: Moment, later: Later) -> None:
+    def _moment_after(self, group: list[Waiting[Any]]) -> Moment:
+        """No two operations share one: a receiver tells two changes of a thing apart by their moments."""
+        now = self._clock()
+        return max(now, Moment(group[-1].now + 1)) if group else now
+
+    def _run_apart(self, waiting: Waiting[Any], later: Later) -> None:
         mark = later.mark()
         self.connection.execute("SAVEPOINT operation")
-        self._perform(waiting, now, later)
+        self._perform(waiting, later)
         if waiting.failure is not None:
             self.connection.execute("ROLLBACK TO operation")
             later.forget(mark)
         self.connection.execute("RELEASE operation")
 
-    def _run_among(self, waiting: Waiting[Any], now: Moment, later: Later) -> bool:
+    def _run_among(self, waiting: Waiting[Any], later: Later) -> bool:
         mark, changes = later.mark(), self.connection.total_changes()
-        self._perform(waiting, now, later)
+        self._perform(waiting, later)
         return waiting.failure is None or (later.mark(), self.connection.total_changes()) == (mark, changes)
 
-    def _perform(self, waiting: Waiting[Any], now: Moment, later: Later) -> None:
+    def _perform(self, waiting: Waiting[Any], later: Later) -> None:
         waiting.outcome = waiting.failure = None
         try:
-            waiting.outcome = perform(self.connection, waiting.operation, now, later, waiting.cause)
+            waiting.outcome = perform(self.connection, waiting.operation, waiting.now, later, waiting.cause)
         except AWAY:
             raise
         except Exception as failure:  # noqa: BLE001 - the caller is told, and meets it there
