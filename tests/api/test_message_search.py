@@ -9,10 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskwire.api.parameters import SearchQuery, whole_number
-from deskwire.desk.search import MOST_CANDIDATES
 from deskwire.model.search import term_prefix
 from tests.api.desk import Desk, House
 from tests.api.records import at, new_id, record
+
+# Far more than are looked at first.
+MANY = 9_000
 
 
 def say(desk: Desk, *contents: str, channel_id: str | None = None) -> list[str]:
@@ -123,6 +125,44 @@ def test_a_whole_word_is_first_however_many_newer_parts_there_are(desk: Desk) ->
     (whole,) = say(desk, "bell")
     say(desk, *["bells"] * 150)
     assert found(desk, "bell", limit=1) == [whole]
+
+
+def test_more_whole_words_are_first_however_many_newer_messages_have_fewer(desk: Desk) -> None:
+    all_three, one, two = say(desk, "ring the bell", "bell of rings in therapy", "the bell of rings")
+    rest = say(desk, *["bells ringing in therapy"] * 400)
+    assert found(desk, "ring the bell", limit=4) == [all_three, two, one, rest[-1]]
+    assert found(desk, "bells ring", limit=2) == rest[:-3:-1]
+    assert found(desk, "ring of the bell is", limit=3) == []
+
+
+def test_of_many_words_the_better_match_is_first(desk: Desk) -> None:
+    (whole,) = say(desk, "one two three four five sixth")
+    say(desk, *["ones twos threes fours fives sixth"] * 400)
+    assert found(desk, "one two three four five six", limit=1) == [whole]
+
+
+def test_nothing_hides_behind_what_only_seems_to_match(desk: Desk) -> None:
+    seen, won = say(desk, "please refund this", "it is 50000 won")
+    channel_id = desk.add("channel", deleted=True)
+    gone = [record("message", channel_id=channel_id, content=f"refund {place}") for place in range(MANY)]
+    desk.put(*gone)
+    say(desk, *["that costs 1000 won"] * MANY)
+    for limit in (1, 100):
+        assert found(desk, "refund", limit=limit) == [seen]
+        assert found(desk, "0000", limit=limit) == [won]
+
+
+def test_of_many_in_a_few_minutes_the_newest_come_first_when_older_ones_were_written_later(
+    desk: Desk,
+) -> None:
+    channel_id = desk.add("channel")
+    messages = [
+        record("message", channel_id=channel_id, created_at=at(-100 + place / 10)) for place in range(600)
+    ]
+    desk.put(*messages[300:])
+    desk.put(*messages[:300])
+    for limit in (1, 50, 100):
+        assert found(desk, "hello", limit=limit) == [each["id"] for each in messages[: -limit - 1 : -1]]
 
 
 def test_the_newest_come_first_whatever_the_order_they_were_written_in(desk: Desk) -> None:
@@ -266,7 +306,7 @@ def test_messages_of_another_workspace_are_never_found_nor_do_they_hide_any(hous
     assert term_prefix(neighbour.workspace_id) == term_prefix(desk.workspace_id)
     mine = say(desk, "bell")
     assert found(neighbour, "bell") == []
-    say(neighbour, *["bell"] * (MOST_CANDIDATES * 2))
+    say(neighbour, *["bell"] * MANY)
     assert found(desk, "bell") == found(desk, "el") == found(desk, "b") == mine
 
 

@@ -12,10 +12,14 @@ from deskwire.model.limits import MAX_INDEXED_WORD_CHARACTERS
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """What an index must hold for a text to be a candidate: each exact term, and one begun by each prefix."""
+    """What an index must hold for a text to be a candidate: each exact term, and one begun by each prefix.
+
+    Where there are choices, all terms of one of them, too.
+    """
 
     exact: tuple[str, ...]
     prefixes: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...] = ()
 
 
 class Query(msgspec.Struct, frozen=True):

@@ -89,8 +89,9 @@ async def found_by(
 
 
 def expression(terms: Parts) -> str:
-    exact = [quoted(term) for term in terms.exact]
-    return " & ".join(exact + [quoted(prefix) + ":*" for prefix in terms.prefixes])
+    needed = [quoted(term) for term in terms.exact] + [quoted(prefix) + ":*" for prefix in terms.prefixes]
+    choices = [f"({' & '.join(map(quoted, choice))})" for choice in terms.choices]
+    return " & ".join([*needed, f"({' | '.join(choices)})"] if choices else needed)
 
 
 def quoted(term: str) -> str:

@@ -13,8 +13,6 @@ from deskwire.store.statement import json_list
 # with a count. Long periods keep an index small; within one, things go by when they were written.
 PERIOD_US = 256 * 1_000_000
 COUNT_BITS = 16
-# More of one period are not put in order.
-MOST_OF_A_PERIOD = 200
 LAST_CHARACTER = "\U0010ffff"
 # So much is merged at a time, lest others who write wait for long.
 MERGED_PAGES = 1_000
@@ -83,21 +81,26 @@ class Later:
 def candidates(
     connection: apsw.Connection, subject: Subject, workspace_id: str, terms: Parts, limit: int
 ) -> Sequence[str]:
-    """At least the limit, where there are so many: a period that is begun is gone through."""
+    """At least the limit, where there are so many: of the last period, the newest that are left, too."""
     table = subject.value
     # Two workspaces may share a prefix of their terms. Crossed, the join begins with the terms, as it must.
-    found = (
-        f"SELECT r.id, r.number FROM {table}_terms t CROSS JOIN {table}_rows r ON r.number = t.rowid "
-        f"WHERE {table}_terms MATCH ? AND t.rowid >= ? AND t.rowid < ? AND r.workspace_id = ? "
-        "ORDER BY t.rowid DESC LIMIT ?"
-    )
+    terms_and_rows = f"{table}_terms t CROSS JOIN {table}_rows r ON r.number = t.rowid"
     asked = expression(terms)
-    rows = connection.execute(found, (asked, -(2**63), 2**63 - 1, workspace_id, limit)).fetchall()
+    rows = connection.execute(
+        f"SELECT r.id, r.number FROM {terms_and_rows} "
+        f"WHERE {table}_terms MATCH ? AND r.workspace_id = ? ORDER BY t.rowid DESC LIMIT ?",
+        (asked, workspace_id, limit),
+    ).fetchall()
     if len(rows) == limit and rows:
         last = cast(int, rows[-1][1])
         begin = last >> COUNT_BITS << COUNT_BITS
-        rest = (asked, begin, last, workspace_id, MOST_OF_A_PERIOD)
-        rows += connection.execute(found, rest).fetchall()
+        rows += connection.execute(
+            f"SELECT r.id, r.number FROM {terms_and_rows} "
+            f"CROSS JOIN {table}s thing ON thing.workspace_id = r.workspace_id AND thing.id = r.id "
+            f"WHERE {table}_terms MATCH ? AND t.rowid >= ? AND t.rowid < ? AND r.workspace_id = ? "
+            "ORDER BY thing.created_at DESC, thing.id DESC LIMIT ?",
+            (asked, begin, last, workspace_id, limit),
+        ).fetchall()
     return [str(row[0]) for row in rows]
 
 
@@ -160,8 +163,9 @@ def merge(connection: apsw.Connection, subject: Subject) -> bool:
 
 
 def expression(terms: Parts) -> str:
-    exact = [quoted(term) for term in terms.exact]
-    return " AND ".join(exact + [quoted(prefix) + "*" for prefix in terms.prefixes])
+    needed = [quoted(term) for term in terms.exact] + [quoted(prefix) + "*" for prefix in terms.prefixes]
+    choices = [f"({' AND '.join(map(quoted, choice))})" for choice in terms.choices]
+    return " AND ".join([*needed, f"({' OR '.join(choices)})"] if choices else needed)
 
 
 def quoted(term: str) -> str:
