@@ -106,6 +106,14 @@ def test_every_bad_parameter_is_named_with_its_problem(filled: Filled) -> None:
     assert answer.fields["since"] == "is required"
 
 
+def test_what_is_wrong_with_a_query_is_named_in_the_order_of_its_declaration(filled: Filled) -> None:
+    path = f"/channels/{filled.ids['channels']}/messages"
+    for query in ("limit=0&cursor=&until=x", "until=x&limit=0&cursor="):
+        answer = filled.desk.get(path, query)
+        assert list(answer.fields) == ["limit", "cursor", "since", "until"]
+        assert answer.json["error"]["message"] == f"limit {answer.fields['limit']}."
+
+
 def test_a_parameters_name_may_be_percent_encoded(filled: Filled) -> None:
     assert filled.desk.get("/tasks", "%6Cimit=0").failure == (400, "INVALID_QUERY")
 

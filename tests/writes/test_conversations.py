@@ -92,6 +92,12 @@ def test_a_removal_names_its_actor(writer: Writer, query: str) -> None:
     assert list(answer.fields) == ["actor_member_id"]
 
 
+def test_a_removal_of_nothing_by_nobody_is_told_what_is_missing_in_order(writer: Writer) -> None:
+    answer = writer("DELETE", f"/channels/{writer.channel()}/tags")
+    assert answer.failure == (400, "INVALID_QUERY")
+    assert list(answer.fields.items()) == [("name", "is required"), ("actor_member_id", "is required")]
+
+
 @each_act
 def test_a_deleted_foreign_or_unknown_channel_is_not_there(
     writer: Writer, stranger: Writer, verb: str

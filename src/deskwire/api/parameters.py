@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-from deskwire.model.errors import DeskError, Problem
+from deskwire.model.errors import Problem, refused
 from deskwire.model.ids import parse_id
 from deskwire.model.limits import (
     CHANNEL_TAG_CHARACTERS,
@@ -250,21 +250,19 @@ class QueryParser(Generic[Q]):
         return self._parse_once(raw) if len(raw) <= REMEMBERED_BYTES else self._parse(raw)
 
     def _parse(self, raw: bytes) -> Q:
+        given = self._given(raw)
         values: dict[str, object] = {}
-        problems: dict[str, str] = {}
-        for name, text in self._given(raw).items():
+        problems: list[Problem] = []
+        for name, parameter in self.parameters.items():
             try:
-                values[name] = self._value(self.parameters[name], text)
+                if name in given:
+                    values[name] = self._value(parameter, given[name])
+                elif name in self.required:
+                    raise ValueError("is required")
             except ValueError as error:
-                problems[name] = str(error)
-        problems |= dict.fromkeys(self.required - values.keys() - problems.keys(), "is required")
+                problems.append(Problem(name, str(error)))
         if problems:
-            first = next(iter(problems))
-            raise DeskError(
-                "INVALID_QUERY",
-                f"{first} {problems[first]}.",
-                *(Problem(name, problem) for name, problem in problems.items()),
-            )
+            raise refused("INVALID_QUERY", *problems)
         return self.query(**values)
 
     def _value(self, parameter: Parameter, texts: list[bytes]) -> object:

@@ -53,4 +53,9 @@ def not_found(what: str) -> DeskError:
 
 
 def invalid_query(field: str, problem: str) -> DeskError:
-    return DeskError("INVALID_QUERY", f"{field} {problem}.", Problem(field, problem))
+    return refused("INVALID_QUERY", Problem(field, problem))
+
+
+def refused(code: Code, first: Problem, *others: Problem) -> DeskError:
+    """Fields that were refused: the message speaks of the first."""
+    return DeskError(code, f"{first.field} {first.problem}.", first, *others)
