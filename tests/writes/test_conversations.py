@@ -20,6 +20,7 @@ ACTS: dict[str, Json] = {
 }
 OPERATIONS = ("assign", "tags")
 A_MEMBER = "0194c1a4-7c00-7004-8000-000000000001"
+NO_IDS = ["", "nope", A_MEMBER + "\n", f"{{{A_MEMBER}}}", A_MEMBER.replace("-", ""), "x" * 100_000]
 each_act = pytest.mark.parametrize("verb", [*ACTS, "untag"])
 
 
@@ -234,7 +235,27 @@ def test_an_assignee_who_is_not_there_is_not_found(writer: Writer, stranger: Wri
     assert answer.failure == (404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize("member", [1, [], "", "nope", True])
+@pytest.mark.parametrize("member", NO_IDS)
+def test_an_assignee_who_is_no_uuid_is_not_there(writer: Writer, member: str) -> None:
+    channel = writer.channel()
+    answer = writer.leaves_no_trace(lambda: writer.act(channel, "assign", member_id=member))
+    assert answer.failure == (404, "NOT_FOUND")
+    assert answer.body == writer.act(channel, "assign", member_id=new_id()).body
+
+
+@pytest.mark.parametrize(("verb", "named"), [("assign", "member_id"), ("read", "message_id")])
+def test_what_is_no_uuid_is_missed_only_after_the_channel_and_the_actor(
+    writer: Writer, verb: str, named: str
+) -> None:
+    unknown = writer.act(writer.channel(), verb, **{named: "nope", "actor_member_id": new_id()})
+    assert unknown.failure == (403, "FORBIDDEN")
+    nameless = writer.act(writer.channel(), verb, **{named: "nope", "actor_member_id": "nope"})
+    assert list(nameless.fields) == ["actor_member_id"]
+    nowhere = writer.act(new_id(), verb, **{named: "nope", "actor_member_id": new_id()})
+    assert "no such channel" in nowhere.json["error"]["message"]
+
+
+@pytest.mark.parametrize("member", [1, [], {}, True])
 def test_an_assignee_of_another_form_is_refused(writer: Writer, member: object) -> None:
     channel = writer.channel()
     answer = writer.leaves_no_trace(lambda: writer.act(channel, "assign", member_id=member))
@@ -324,7 +345,16 @@ def test_a_message_that_is_not_there_cannot_be_read(writer: Writer, stranger: Wr
     assert answer.failure == (404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize("id", [None, 1, ""])
+@pytest.mark.parametrize("id", NO_IDS)
+def test_a_message_id_that_is_no_uuid_is_not_there(writer: Writer, id: str) -> None:
+    channel = writer.channel()
+    writer.reply(channel)
+    answer = writer.leaves_no_trace(lambda: writer.act(channel, "read", message_id=id))
+    assert answer.failure == (404, "NOT_FOUND")
+    assert answer.body == writer.act(channel, "read", message_id=new_id()).body
+
+
+@pytest.mark.parametrize("id", [None, 1, [], {}])
 def test_a_message_id_of_another_form_is_refused(writer: Writer, id: object) -> None:
     answer = writer.act(writer.channel(), "read", message_id=id)
     assert answer.failure == (400, "INVALID_BODY")

@@ -30,6 +30,8 @@ MemberId = Annotated[
         extra_json_schema={"format": "uuid"},
     ),
 ]
+# As in a path: whatever it looks like, it may not be there, which is 404 and not 400.
+NamedId = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 ContactName = Annotated[str, Meta(max_length=CONTACT_NAME_CHARACTERS)]
 Phone = Annotated[str, Meta(max_length=CONTACT_PHONE_CHARACTERS)]
 Email = Annotated[
@@ -142,13 +144,13 @@ class Acting(Body, kw_only=True):
 
 class ReadMark(Acting, kw_only=True):
     message_id: (
-        Annotated[MemberId, Meta(description="Read up to this message; to the last one, when left out.")]
+        Annotated[NamedId, Meta(description="Read up to this message; to the last one, when left out.")]
         | UnsetType
     ) = UNSET
 
 
 class Assignment(Acting, kw_only=True):
-    member_id: Annotated[MemberId | None, Meta(description="null clears the assignment.")]
+    member_id: Annotated[NamedId | None, Meta(description="null clears the assignment.")]
 
 
 class ChannelTagsBody(Acting, kw_only=True):

@@ -81,7 +81,7 @@ def answered(sent: replies.Sent, client_request_id: str | None) -> bytes:
 async def mark_read(tx: Tx, call: Call) -> None:
     body: ReadMark = call.body
     await conversations.mark_read(
-        tx, call.workspace_id, call.id, body.actor_member_id.lower(), lowered(given(body.message_id))
+        tx, call.workspace_id, call.id, body.actor_member_id.lower(), given(body.message_id)
     )
 
 
@@ -98,7 +98,7 @@ async def reopen(tx: Tx, call: Call) -> bytes:
 async def assign(tx: Tx, call: Call) -> bytes:
     body: Assignment = call.body
     return await conversations.assign(
-        tx, call.workspace_id, call.id, body.actor_member_id.lower(), lowered(body.member_id)
+        tx, call.workspace_id, call.id, body.actor_member_id.lower(), body.member_id
     )
 
 

@@ -1,6 +1,7 @@
 """Members who act: whether they are there, and may do what they are about to do."""
 
 from deskwire.model.errors import DeskError, not_found
+from deskwire.model.ids import parse_id
 from deskwire.model.people import MemberRecord
 from deskwire.model.roles import Permission, may
 from deskwire.store import kinds
@@ -20,7 +21,8 @@ async def find_actor(
 
 
 async def find_assignee(tx: Tx, workspace_id: str, member_id: str) -> MemberRecord:
-    member = await load(tx, kinds.MEMBERS, workspace_id, member_id)
+    id = parse_id(member_id)
+    member = None if id is None else await load(tx, kinds.MEMBERS, workspace_id, id)
     if member is None or not member.active:
         raise not_found("member")
     return member

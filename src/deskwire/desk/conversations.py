@@ -7,6 +7,7 @@ from sqlalchemy import and_, bindparam, select
 from deskwire.desk.acting import find_assignee
 from deskwire.desk.conversation import act_on, keep, operate_on, tell
 from deskwire.model.errors import not_found
+from deskwire.model.ids import parse_id
 from deskwire.store.statement import Row, Statement, upsert
 from deskwire.store.tables import MESSAGES, READ_POSITIONS
 from deskwire.store.transaction import Tx
@@ -69,7 +70,7 @@ async def assign(
     conversation = await operate_on(tx, workspace_id, channel_id, actor_member_id)
     channel = conversation.channel
     if member_id is not None:
-        await find_assignee(tx, workspace_id, member_id)
+        member_id = (await find_assignee(tx, workspace_id, member_id)).id
     wanted = (member_id, None if member_id is None else "human")
     if (channel.assigned_member_id, channel.assigned_type) == wanted:
         return conversation.document
@@ -110,7 +111,9 @@ async def mark_read(
 async def find_read_message(tx: Tx, workspace_id: str, channel_id: str, message_id: str | None) -> Row | None:
     if message_id is None:
         return await tx.one(LAST_MESSAGE, workspace_id=workspace_id, channel_id=channel_id)
-    row = await tx.one(FIND_MESSAGE, workspace_id=workspace_id, channel_id=channel_id, message_id=message_id)
+    id = parse_id(message_id)
+    values = {"workspace_id": workspace_id, "channel_id": channel_id}
+    row = None if id is None else await tx.one(FIND_MESSAGE, **values, message_id=id)
     if row is None:
         raise not_found("message")
     return row
