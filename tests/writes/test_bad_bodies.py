@@ -5,11 +5,12 @@ from functools import partial
 
 import pytest
 
-from deskwire.model.limits import MAX_BODY_BYTES
+from deskwire.api.bodies import NewContact
+from deskwire.model.limits import MAX_BODY_BYTES, UNKNOWN_FIELDS_SHOWN
 from tests.api.client import Answer
 from tests.api.records import new_id
 from tests.api.webhooks import add_webhook
-from tests.writes.writer import Writer
+from tests.writes.writer import Json, Writer
 
 DEEP = 100_000
 NOT_JSON = [
@@ -93,8 +94,8 @@ def test_what_is_no_json_is_refused(attempt: Send) -> None:
         answer = attempt(raw)
         assert answer.failure == (400, "INVALID_BODY"), raw
         # What is wrong with the part that could be read may be said first.
-        ((field, problem),) = answer.fields.items()
-        assert field == "body" or problem in ("is required", "is not a field of this request"), raw
+        for field, problem in answer.fields.items():
+            assert field == "body" or problem in ("is required", "is not a field of this request"), raw
 
 
 def test_what_is_no_object_is_refused(attempt: Send) -> None:
@@ -104,11 +105,12 @@ def test_what_is_no_object_is_refused(attempt: Send) -> None:
         assert list(answer.fields) == ["body"], raw[:40]
 
 
-def test_a_field_of_the_wrong_type_is_named(attempt: Send, field: str) -> None:
+def test_a_field_of_the_wrong_type_is_named(attempt: Send, write: tuple[str, str, str, bytes, bytes]) -> None:
+    *_, field, _, needed = write
     for value in NOT_A_TEXT:
         if field == "tags" and value in (b"[]", b"[" * DEEP):
             continue
-        answer = attempt(b'{"%s":%s}' % (field.encode(), value))
+        answer = attempt(b'{"%s":%s%s}' % (field.encode(), value, needed))
         assert answer.failure == (400, "INVALID_BODY"), value[:40]
         assert list(answer.fields) in ([field], ["body"]), value[:40]
         assert value.count(b"[") == DEEP or list(answer.fields) == [field], value[:40]
@@ -143,6 +145,64 @@ def test_an_unknown_field_is_refused_and_named(writer: Writer, name: str) -> Non
     ((said, problem),) = answer.fields.items()
     assert said == (name if len(name) <= 64 else "k" * 64 + "…")
     assert problem == "is not a field of this request"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": "x" * 21, "tags": 1, "phone": 7, "external_id": None, "id": 2, "email": 1.5},
+        {"id": 1, "tags": [], "email": "x" * 321, "external_id": "x" * 256, "name": None},
+        {"phone": {}, "name": [], "a`b": 1, "x" * 65: 2, "email": False},
+    ],
+    ids=str,
+)
+def test_every_bad_field_is_named_as_if_it_were_the_only_one(writer: Writer, body: Json) -> None:
+    answer = writer.leaves_no_trace(lambda: writer("POST", "/contacts", body))
+    assert answer.failure == (400, "INVALID_BODY")
+    declared = [name for name in NewContact.__struct_fields__ if name in body]
+    in_order = [*declared, *(name for name in body if name not in declared)]
+    alone = [writer("POST", "/contacts", {name: body[name]}) for name in in_order]
+    assert list(answer.fields.items()) == [item for one in alone for item in one.fields.items()]
+    assert len(answer.fields) == len(body)
+    assert answer.json["error"]["message"] == alone[0].json["error"]["message"]
+
+
+def test_the_form_of_an_address_is_looked_at_when_the_types_are_right(writer: Writer) -> None:
+    assert list(writer("POST", "/contacts", {"email": "nobody", "name": 1}).fields) == ["name"]
+    assert list(writer("POST", "/contacts", {"email": "nobody", "name": ""}).fields) == ["email"]
+
+
+def test_what_is_missing_is_named_beside_what_is_wrong(writer: Writer) -> None:
+    body = {"extra": 1, "client_request_id": "", "content": 5, "sender_member_id": "nope"}
+    answer = writer("POST", f"/channels/{writer.channel()}/messages", body)
+    assert list(answer.fields.items()) == [
+        ("content_type", "is required"),
+        ("content", "must be a text, not a whole number"),
+        ("sender_member_id", "must be a UUID"),
+        ("client_request_id", "must not be empty"),
+        ("extra", "is not a field of this request"),
+    ]
+
+
+def test_a_list_is_named_once_however_many_of_its_entries_are_bad(writer: Writer) -> None:
+    body = {"tags": ["", 1, None], "tag_ids": ["nope", 7]}
+    answer = writer("POST", f"/channels/{writer.channel()}/tags", body)
+    assert list(answer.fields.items()) == [
+        ("actor_member_id", "is required"),
+        ("tags", "must not be empty"),
+        ("tag_ids", "must be a UUID"),
+    ]
+
+
+def test_unknown_fields_are_named_in_the_order_sent_and_not_without_end(writer: Writer) -> None:
+    names = [f"x{number}" for number in range(10_000, 0, -1)]
+    answer = writer("POST", "/contacts", {**dict.fromkeys(names, 1), "name": 1})
+    assert list(answer.fields) == ["name", *names[:UNKNOWN_FIELDS_SHOWN]]
+
+
+def test_where_what_is_wrong_cannot_be_told_apart_the_first_of_it_is_named(writer: Writer) -> None:
+    for raw in (b'{"name":1,"email":"\\ud800"}', b'{"name":1,"email":2', b'{"name":1,"name":"x"}'):
+        assert writer("POST", "/contacts", raw=raw).fields == {"name": "must be a text, not a whole number"}
 
 
 @pytest.mark.parametrize("path", ["/contacts", "/channels/{channel}/messages", "/channels/{channel}/tags"])

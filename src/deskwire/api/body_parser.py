@@ -1,4 +1,4 @@
-"""Reading a request's body: from its bytes to what an operation takes, or to the field that is wrong."""
+"""Reading a request's body: from its bytes to what an operation takes, or to the fields that are wrong."""
 
 import json
 import re
@@ -7,15 +7,19 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from deskwire.api.bodies import Body
-from deskwire.model.errors import DeskError, Problem
+from deskwire.model.errors import DeskError, Problem, refused
+from deskwire.model.limits import UNKNOWN_FIELDS_SHOWN
 
 B = TypeVar("B", bound=Body)
 
 
 class BodyParser(Generic[B]):
     def __init__(self, body: type[B]) -> None:
+        fields = msgspec.structs.fields(body)
         self._decoder = msgspec.json.Decoder(body)
-        self._names = [b'"%b"' % field.encode_name.encode() for field in msgspec.structs.fields(body)]
+        self._names = [b'"%b"' % field.encode_name.encode() for field in fields]
+        self._required = {field.encode_name for field in fields if field.required}
+        self._alone = {field.encode_name: msgspec.json.Decoder(field.type) for field in fields}
 
     def parse(self, raw: bytes) -> B:
         try:
@@ -26,7 +30,7 @@ class BodyParser(Generic[B]):
                 refuse_nul(json.loads(raw))
             body.check()
         except msgspec.ValidationError as error:
-            raise invalid_body(*problem_of(str(error))) from None
+            raise refused("INVALID_BODY", *(self._problems(raw) or [problem_of(str(error))])) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             if field := half_character(raw):
                 raise invalid_body(field, "must not contain half of a surrogate pair") from None
@@ -39,6 +43,28 @@ class BodyParser(Generic[B]):
     def _may_repeat(self, raw: bytes) -> bool:
         """A field named twice could be meant either way; so could one whose name is spelled with escapes."""
         return b"\\u" in raw or any(raw.count(name) > 1 for name in self._names)
+
+    def _problems(self, raw: bytes) -> list[Problem]:
+        """Of each field by itself, since the decoder stops at the first; none where the body is no object."""
+        try:
+            given = EACH_BY_ITSELF.decode(raw)
+            declared = {name: self._problem(name, given.get(name)) for name in self._alone}
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return []
+        unknown = [name for name in given if name not in declared][:UNKNOWN_FIELDS_SHOWN]
+        return [
+            *(Problem(name, problem) for name, problem in declared.items() if problem),
+            *(Problem(readable(name), UNKNOWN) for name in unknown),
+        ]
+
+    def _problem(self, name: str, value: msgspec.Raw | None) -> str | None:
+        if value is None:
+            return REQUIRED if name in self._required else None
+        try:
+            self._alone[name].decode(value)
+        except msgspec.ValidationError as error:
+            return problem_of(str(error)).problem
+        return None
 
 
 def refuse_repeated(raw: bytes) -> None:
@@ -80,24 +106,26 @@ def readable(name: str) -> str:
 
 
 def invalid_body(field: str, problem: str) -> DeskError:
-    return DeskError("INVALID_BODY", f"{field} {problem}.", Problem(field, problem))
+    return refused("INVALID_BODY", Problem(field, problem))
 
 
-def problem_of(message: str) -> tuple[str, str]:
+def problem_of(message: str) -> Problem:
     """What msgspec says of a body, as a field and what is wrong with it."""
     if unknown := UNKNOWN_FIELD.fullmatch(message):
-        return readable(unknown["field"]), "is not a field of this request"
+        return Problem(readable(unknown["field"]), UNKNOWN)
     said, _, path = message.partition(" - at `")
     field = path.rstrip("`").removeprefix("$").removeprefix(".").partition("[")[0]
     for pattern, problem in PROBLEMS:
         if found := pattern.fullmatch(said):
             field = found.groupdict().get("field") or field
-            return field or "body", TYPES_IN_WORDS.sub(
-                lambda name: WORDS.get(name[1], name[1]), found.expand(problem)
-            )
-    return field or "body", said[0].lower() + said[1:]
+            words = TYPES_IN_WORDS.sub(lambda name: WORDS.get(name[1], name[1]), found.expand(problem))
+            return Problem(field or "body", words)
+    return Problem(field or "body", said[0].lower() + said[1:])
 
 
+EACH_BY_ITSELF = msgspec.json.Decoder(dict[str, msgspec.Raw])
+REQUIRED = "is required"
+UNKNOWN = "is not a field of this request"
 HALF = re.compile("[\ud800-\udfff]")
 SHOWN_CHARACTERS = 64
 # Bodies are flat, so no path follows, and whatever stands in the name belongs to it.
@@ -115,7 +143,7 @@ WORDS = {
 PROBLEMS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern), problem)
     for pattern, problem in (
-        (r"Object missing required field `(?P<field>\w+)`", "is required"),
+        (r"Object missing required field `(?P<field>\w+)`", REQUIRED),
         (r"Expected `str` matching regex .*", "must be a UUID"),
         (r"Expected `str` of length <= 36", "must be a UUID"),
         (r"Expected `str` of length >= 1", "must not be empty"),

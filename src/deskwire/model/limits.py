@@ -99,6 +99,8 @@ MAX_BODY_BYTES = 1024 * 1024
 # Larger ones share a process's memory; small ones fit into it from as many requests as may be at work.
 SMALL_BODY_BYTES = 32 * 1024
 LARGE_BODIES_AT_ONCE_BYTES = 48 * 1024 * 1024
+# Of one body; whoever sends more learns nothing from the rest.
+UNKNOWN_FIELDS_SHOWN = 20
 REPLY_CHARACTERS = 2_000
 CLIENT_REQUEST_ID_CHARACTERS = 128
 CHANNEL_TAGS = 20
