@@ -155,8 +155,8 @@ OPTIONAL: dict[str, set[str]] = {
     "/tasks": {"team_id", "description", "channel_id", "assignee_id"},
     "/voice/calls": {"ended_at"},
 }
-# An external id is never empty: an import refuses one.
 TEXTS = {
+    "external_id",
     "email",
     "phone",
     "avatar_url",

@@ -31,6 +31,15 @@ def test_an_external_id_of_another_contact_makes_the_later_line_bad(desk: Desk) 
     ]
 
 
+def test_an_empty_external_id_is_none_and_is_never_taken(desk: Desk) -> None:
+    assert desk.bad(contact(1, external_id=""), contact(2, external_id="")) == []
+    for number, line in enumerate(desk.exported("contact"), start=1):
+        assert "external_id" not in line and "former_external_ids" not in line
+        assert "external_id" not in desk.shown("contacts", number)
+    assert by_external_id(desk, "") is None
+    assert desk.differences() == []
+
+
 def test_external_ids_differ_when_a_single_character_does(desk: Desk) -> None:
     values = ["a", "A", " a", "a ", "é", "e\u0301", "x" * 255]
     assert (

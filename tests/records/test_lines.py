@@ -51,7 +51,7 @@ WORKSPACE: Fields = {"kind": "workspace", "name": "Bicycles"}
         ({**channel(1), "id": uid(1).replace("7000", "7A00")}, "id: must be a UUID in lower case"),
         ({**channel(1), "id": uid(1) + "\n"}, "id: must be"),
         (contact(1, name="x" * 21), "name: must be at most 20 characters"),
-        (contact(1, external_id=""), "external_id: must not be empty"),
+        (contact(1, former_external_ids=[""]), "former_external_ids[0]: must not be empty"),
         (
             contact(1, former_external_ids=["x" * 256]),
             "former_external_ids[0]: must be at most 255 characters",

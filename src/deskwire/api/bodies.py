@@ -75,7 +75,11 @@ class Body(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class NewContact(Body, kw_only=True):
     external_id: (
         Annotated[
-            str, Meta(min_length=1, max_length=EXTERNAL_ID_CHARACTERS, description="Unique in the workspace.")
+            str,
+            Meta(
+                max_length=EXTERNAL_ID_CHARACTERS,
+                description="Unique in the workspace; an empty one counts as absent.",
+            ),
         ]
         | UnsetType
     ) = UNSET

@@ -68,7 +68,7 @@ async def create_contact(
         id=new_id(),
         created_at=tx.now,
         updated_at=tx.now,
-        external_id=external_id,
+        external_id=external_id or None,
         email=email or None,
         phone=phone or None,
         name=name or None,
@@ -76,9 +76,12 @@ async def create_contact(
     row = row_of(kinds.CONTACTS, workspace_id, contact)
     await tx.run(kinds.CONTACTS.insert, **row)
     await make_findable(tx, workspace_id, contact, is_new=True)
-    if external_id is not None:
+    if contact.external_id is not None:
         held = await tx.one(
-            HOLD_EXTERNAL_ID, workspace_id=workspace_id, external_id=external_id, contact_id=contact.id
+            HOLD_EXTERNAL_ID,
+            workspace_id=workspace_id,
+            external_id=contact.external_id,
+            contact_id=contact.id,
         )
         if held is None:
             raise DeskError(

@@ -17,7 +17,7 @@ from deskwire.model.shapes import Id, Record, Shown, shown_text, shown_time
 
 ANONYMOUS = "Anonymous"
 
-ExternalId = Annotated[str, Meta(min_length=1, max_length=EXTERNAL_ID_CHARACTERS)]
+ExternalId = Annotated[str, Meta(max_length=EXTERNAL_ID_CHARACTERS)]
 
 
 class ContactRecord(Record, tag="contact", kw_only=True):
@@ -32,7 +32,7 @@ class ContactRecord(Record, tag="contact", kw_only=True):
         Meta(max_length=CONTACT_TAGS),
     ] = []
     last_seen_at: Moment | None = None
-    former_external_ids: list[ExternalId] = []
+    former_external_ids: list[Annotated[ExternalId, Meta(min_length=1)]] = []
     # Set by a merge alone; a line of the record format has no such field.
     merged_into: Id | None = None
 

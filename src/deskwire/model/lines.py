@@ -191,6 +191,7 @@ def _tidied(line: Line, raw: bytes) -> Line:
         case ContactRecord(merged_into=str()):
             raise BadLine("merged_into: is no field of this kind")
         case ContactRecord():
+            line.external_id = line.external_id or None
             line.email = (line.email or "").strip() or None
             line.phone = (line.phone or "").strip() or None
         case MemberRecord():
