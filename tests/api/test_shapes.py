@@ -16,6 +16,7 @@ from tests.api.records import at, new_id
 
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 TIMES = {"created_at": at(-60), "updated_at": at(-30.5)}
+FIRST_OF_1970 = "1970-01-01T00:00:00.000000Z"
 
 REFERRED = {
     "contact_id": "contact",
@@ -262,6 +263,21 @@ def test_the_workspace_has_id_name_and_created_at(desk: Desk) -> None:
 def test_updated_at_is_created_at_where_nothing_was_updated(desk: Desk) -> None:
     shown = desk.get(f"/tasks/{desk.add('task', created_at=at(-5))}").data
     assert shown["updated_at"] == shown["created_at"] == at(-5)
+
+
+@pytest.mark.parametrize("path", [path for path, (_, keys) in FULL.items() if "updated_at" in keys])
+def test_the_first_moment_of_1970_is_an_updated_at_like_any_other(desk: Desk, path: str) -> None:
+    assert listed(desk, path, updated_at=FIRST_OF_1970)["updated_at"] == FIRST_OF_1970
+
+
+def test_a_message_may_be_updated_in_the_first_moment_of_1970(desk: Desk) -> None:
+    id = desk.add("message", channel_id=desk.add("channel"), updated_at=FIRST_OF_1970)
+    assert desk.get(f"/messages/{id}").data["updated_at"] == FIRST_OF_1970
+
+
+def test_a_workspace_may_be_made_in_the_first_moment_of_1970(desk: Desk) -> None:
+    desk.put({"kind": "workspace", "name": "Bicycles", "created_at": FIRST_OF_1970})
+    assert desk.get("/workspace").data["created_at"] == FIRST_OF_1970
 
 
 @pytest.mark.parametrize(

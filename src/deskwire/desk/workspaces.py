@@ -66,7 +66,7 @@ def row_of(record: WorkspaceRecord, **beside: str) -> dict[str, str | int | byte
         "id": record.id,
         "name": record.name,
         "created_at": record.created_at,
-        "updated_at": record.updated_at or record.created_at,
+        "updated_at": record.changed_at(),
         "document": ENCODER.encode(show_workspace(record)),
         **beside,
     }

@@ -69,7 +69,7 @@ def show_channel(record: ChannelRecord) -> Channel:
         snoozed_until=shown_time(record.snoozed_until),
         message_count=record.message_count,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -92,5 +92,5 @@ def show_channel_tag(record: ChannelTagRecord) -> ChannelTag:
         name=record.name,
         color=shown_text(record.color),
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )

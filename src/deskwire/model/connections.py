@@ -42,7 +42,7 @@ def show_integration(record: IntegrationRecord) -> Integration:
         name=record.name,
         status=record.status,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -70,7 +70,7 @@ def show_inbound_webhook_config(record: IntegrationRecord) -> InboundWebhookConf
         webhook_url=shown_text(record.webhook_url) if has_path else UNSET,
         icon_url=shown_text(record.icon_url),
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -135,7 +135,7 @@ def show_ai_agent(record: AiAgentRecord) -> AiAgent:
         enabled=record.enabled,
         failover_timeout=record.failover_timeout,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 

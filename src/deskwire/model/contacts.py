@@ -71,7 +71,7 @@ def show_contact(record: ContactRecord) -> Contact:
         tags=record.tags,
         last_seen_at=shown_time(record.last_seen_at),
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -97,5 +97,5 @@ def show_contact_tag(record: ContactTagRecord) -> ContactTag:
         color=shown_text(record.color),
         usage_count=record.usage_count,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )

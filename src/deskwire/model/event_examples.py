@@ -120,7 +120,7 @@ EVENTS: tuple[ReceivedEvent, ...] = (
     ContactEvent(
         kind="contact.updated",
         workspace_id=WORKSPACE.id,
-        timestamp=CONTACT.updated_at or CONTACT.created_at,
+        timestamp=CONTACT.changed_at(),
         data=ContactEventData(contact_id=CONTACT.id, contact=show_contact(CONTACT)),
     ),
 )

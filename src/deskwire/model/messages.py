@@ -77,7 +77,7 @@ def show_message(record: MessageRecord) -> Message:
         attachments=record.attachments or UNSET,
         is_edited=record.is_edited,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 

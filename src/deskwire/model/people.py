@@ -63,7 +63,7 @@ def show_member(record: MemberRecord) -> Member:
         avatar_url=shown_text(record.avatar_url),
         last_login_at=shown_time(record.last_login_at),
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -91,5 +91,5 @@ def show_team(record: TeamRecord) -> Team:
         name=record.name,
         description=shown_text(record.description),
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )

@@ -29,6 +29,10 @@ class Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fi
     def visible(self) -> bool:
         return True
 
+    def changed_at(self) -> Moment:
+        """As the API shows it; the first moment of 1970 is a moment too, though it is 0."""
+        return self.created_at if self.updated_at is None else self.updated_at
+
 
 class Shown(msgspec.Struct, kw_only=True):
     """A resource as the API shows it; a key whose value is UNSET is left out."""

@@ -53,7 +53,7 @@ def show_task(record: TaskRecord) -> Task:
         status=record.status,
         assignee_id=shown_text(record.assignee_id),
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -101,7 +101,7 @@ def show_campaign(record: CampaignRecord) -> Campaign:
         sent_count=record.sent_count,
         failed_count=record.failed_count,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )
 
 
@@ -143,5 +143,5 @@ def show_macro(record: MacroRecord) -> Macro:
         action_type=record.action_type,
         sort_order=record.sort_order,
         created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        updated_at=record.changed_at(),
     )

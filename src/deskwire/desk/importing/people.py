@@ -51,10 +51,11 @@ async def import_workspace(work: Work) -> None:
     for batch in work.batches(WorkspaceLine, "workspace"):
         for line in records(batch):
             created_at, _ = await about_workspace(work)
-            record = WorkspaceRecord(
-                id=work.workspace_id, name=line.name, created_at=line.created_at or created_at
+            if line.created_at is not None:
+                created_at = line.created_at
+            await put_workspace(
+                work.tx, WorkspaceRecord(id=work.workspace_id, name=line.name, created_at=created_at)
             )
-            await put_workspace(work.tx, record)
 
 
 async def import_members(work: Work) -> None:
