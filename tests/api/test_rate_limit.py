@@ -73,6 +73,17 @@ def test_who_has_no_token_is_told_the_policy_alone(desk: Desk) -> None:
     assert answer.header("ratelimit") is None
 
 
+def test_what_is_answered_before_the_token_does_not_count_and_tells_the_policy_alone(desk: Desk) -> None:
+    app = limited(desk.house, 5)
+    unknown = get(desk, app, "/nowhere")
+    wrong = desk.house.run(ask(app, desk.secret, "DELETE", "/workspace"))
+    assert [unknown.status, wrong.status] == [404, 405]
+    for answer in (unknown, wrong):
+        assert answer.header("ratelimit-policy") == '"token";q=5;w=60'
+        assert answer.header("ratelimit") is None
+    assert standing(get(desk, app)) == (4, 60)
+
+
 def test_without_a_limit_no_answer_speaks_of_one(desk: Desk) -> None:
     answer = get(desk, api_of(desk.house))
     assert not [name for name, _ in answer.headers if name.startswith("ratelimit")]

@@ -246,11 +246,12 @@ LIMITS = Section(
         ),
         Paragraph("Lengths count Unicode code points."),
         Paragraph(
-            "Whoever runs the service may limit the requests of a token in a minute. Then every answer "
-            'carries `RateLimit-Policy`, such as `"token";q=60;w=60`, and `RateLimit`, such as '
+            "Whoever runs the service may limit the requests of a token in a minute. Then the answers "
+            'carry `RateLimit-Policy`, such as `"token";q=60;w=60`, and `RateLimit`, such as '
             '`"token";r=12;t=34`: 12 requests are left, and in 34 seconds there are 60 again. '
             "Without any left, the answer is 429 `RATE_LIMITED`, and `Retry-After` says how many seconds to "
-            "wait."
+            "wait. What is answered before the token is found good (401, 404 for an unknown path, 405, and "
+            "503 for overload) does not count and carries `RateLimit-Policy` alone."
         ),
     ),
 )
