@@ -34,6 +34,7 @@ class Receiver:
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     # One for each connection: set when the receiver is done with it or the other side has gone.
     ends: list[asyncio.Event] = field(default_factory=list)
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -53,7 +54,6 @@ async def receiver(
     One that `has_no_tls`, though its URL begins with https://, has the connection after its first byte.
     """
     running: set[asyncio.Task[None]] = set()
-    connections: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         here.connections += 1
@@ -75,7 +75,7 @@ async def receiver(
             end.set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.append(writer)
+        here.writers.append(writer)
         task = asyncio.create_task(serve(reader, writer))
         running.add(task)
         task.add_done_callback(running.discard)
@@ -89,7 +89,7 @@ async def receiver(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        for writer in connections:
+        for writer in here.writers:
             writer.transport.abort()
 
 

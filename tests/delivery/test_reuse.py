@@ -1,16 +1,38 @@
-"""A connection that died while it was idle costs a reconnect; a cancelled attempt leaves nothing behind."""
+"""An attempt is one request; what died while idle costs none; a cancelled attempt leaves nothing behind."""
 
 import asyncio
 import gc
+import os
+import socket
+import ssl
+import struct
 from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 
 import pytest
+import uvloop
 
-from deskwire.model.deliveries import Delivered, Unreachable
+from deskwire.delivery import connections
+from deskwire.delivery.sending import Sender
+from deskwire.model.deliveries import Delivered, Outcome, Unreachable
 from deskwire.model.limits import CONNECTION_IDLE_S
 from tests.delivery import certificates
-from tests.delivery.receivers import BODY, HEADERS, OK, Answer, receiver, sender
+from tests.delivery.receivers import BODY, HEADERS, OK, Answer, Receiver, receiver, sender
+
+CLOSED = "the connection was closed before an answer"
+RESET = "the connection was reset"
+
+Run = Callable[[Coroutine[object, None, None]], None]
+
+
+@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def run_on_loop(request: pytest.FixtureRequest) -> Run:
+    def run(coroutine: Coroutine[object, None, None]) -> None:
+        with asyncio.Runner(loop_factory=request.param) as runner:
+            runner.run(coroutine)
+
+    return run
 
 
 def answer_once(last_words: bytes = b"", is_reset: bool = False) -> Answer:
@@ -36,33 +58,37 @@ def answer_once(last_words: bytes = b"", is_reset: bool = False) -> Answer:
 
 @pytest.mark.parametrize("is_reset", [False, True])
 @pytest.mark.parametrize("has_tls", [False, True])
-def test_a_dead_connection_costs_one_reconnect_and_no_attempt(is_reset: bool, has_tls: bool) -> None:
+def test_a_kept_connection_without_an_answer_is_a_failed_attempt_of_one_request(
+    run_on_loop: Run, is_reset: bool, has_tls: bool
+) -> None:
     async def run() -> None:
         context = certificates.showing(certificates.good()) if has_tls else None
         async with (
             receiver(answer_once(is_reset=is_reset), context) as to,
             sender(to, trust=certificates.trusting()) as one,
         ):
-            for _ in range(2):
-                assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Delivered)
+            outcomes = [await one.send(to.url, HEADERS, BODY, 30) for _ in range(3)]
+            first, second, third = outcomes
+            assert isinstance(first, Delivered) and isinstance(third, Delivered)
+            assert isinstance(second, Unreachable) and second.error in (CLOSED, RESET)
             assert (to.connections, len(to.requests)) == (2, 3)
 
-    asyncio.run(run())
+    run_on_loop(run())
 
 
-def test_of_many_dead_connections_one_attempt_meets_one() -> None:
+def test_of_many_kept_connections_that_give_no_answer_one_is_met() -> None:
     async def run() -> None:
         async with receiver(answer_once()) as to, sender(to) as one:
             outcomes = await asyncio.gather(*(one.send(to.url, HEADERS, BODY, 30) for _ in range(5)))
-            assert to.connections == 5
-            outcomes += [await one.send(to.url, HEADERS, BODY, 30)]
-            assert all(isinstance(outcome, Delivered) for outcome in outcomes)
-            assert len(to.requests) == 5 + 2
+            assert to.connections == 5 and are_delivered(outcomes)
+            assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Unreachable)
+            assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Delivered)
+            assert (to.connections, len(to.requests)) == (6, 7)
 
     asyncio.run(run())
 
 
-def test_a_receiver_that_begins_to_hang_up_costs_one_reconnect_in_all() -> None:
+def test_a_receiver_that_begins_to_hang_up_gets_one_request_an_attempt() -> None:
     is_gone = False
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -76,11 +102,144 @@ def test_a_receiver_that_begins_to_hang_up_costs_one_reconnect_in_all() -> None:
         async with receiver(answer) as to, sender(to) as one:
             await asyncio.gather(*(one.send(to.url, HEADERS, BODY, 30) for _ in range(5)))
             is_gone = True
-            for number in range(3):
+            for number in range(1, 4):
                 assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Unreachable)
-                assert len(to.requests) == 5 + 2 + number
+                assert len(to.requests) == 5 + number
 
     asyncio.run(run())
+
+
+async def fail_once(one: Sender, to: Receiver) -> None:
+    """At a receiver that gives no second answer on a connection."""
+    assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Delivered)
+    assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Unreachable)
+
+
+def test_a_receiver_that_closes_behind_its_answers_costs_one_attempt_in_a_while() -> None:
+    async def run() -> None:
+        async with receiver(answer_once()) as to, sender(to) as one:
+            await fail_once(one, to)
+            outcomes = [await one.send(to.url, HEADERS, BODY, 30) for _ in range(3)]
+            assert are_delivered(outcomes)
+            assert (to.connections, len(to.requests)) == (1 + 3, 2 + 3)
+
+    asyncio.run(run())
+
+
+def test_what_is_under_way_when_a_receiver_fails_so_is_not_kept_either() -> None:
+    closing = answer_once()
+
+    async def run() -> None:
+        last = asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if len(to.requests) == 2:
+                await last.wait()
+            await closing(reader, writer)
+
+        async with receiver(answer) as to, sender(to) as one:
+            tasks = [asyncio.create_task(one.send(to.url, HEADERS, BODY, 30)) for _ in range(2)]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Unreachable)
+            last.set()
+            assert are_delivered([*await asyncio.gather(*tasks), await one.send(to.url, HEADERS, BODY, 30)])
+            assert (to.connections, len(to.requests)) == (3, 4)
+
+    asyncio.run(run())
+
+
+def test_after_a_while_its_connections_are_kept_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNKEPT_S", 0.0)
+
+    async def run() -> None:
+        async with receiver(answer_once()) as to, sender(to) as one:
+            for _ in range(2):
+                await fail_once(one, to)
+            assert (to.connections, len(to.requests)) == (2, 4)
+
+    asyncio.run(run())
+
+
+def test_of_the_places_that_are_not_kept_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNKEPT_PLACES_REMEMBERED", 1)
+
+    async def run() -> None:
+        async with receiver(answer_once()) as first, receiver(answer_once()) as second, sender(first) as one:
+            one._allow |= set(second.allow)
+            for to in (first, second, first):
+                await fail_once(one, to)
+            assert (first.connections, second.connections) == (2, 1)
+
+    asyncio.run(run())
+
+
+def close(opened: socket.socket) -> None:
+    opened.shutdown(socket.SHUT_RDWR)
+
+
+def send_unasked(opened: socket.socket) -> None:
+    opened.send(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
+
+
+@pytest.mark.parametrize("end", [close, send_unasked])
+@pytest.mark.parametrize("has_tls", [False, True])
+def test_connections_that_end_while_nobody_looks_cost_no_attempt(
+    run_on_loop: Run, end: Callable[[socket.socket], None], has_tls: bool
+) -> None:
+    """The loop has no turn in which it could have read that they have."""
+
+    async def run() -> None:
+        context = certificates.showing(certificates.good()) if has_tls else None
+        async with receiver(context=context) as to, sender(to, trust=certificates.trusting()) as one:
+            await asyncio.gather(*(one.send(to.url, HEADERS, BODY, 30) for _ in range(3)))
+            for writer in to.writers:
+                with socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno())) as opened:
+                    end(opened)
+            assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Delivered)
+            assert (to.connections, len(to.requests)) == (4, 4)
+
+    run_on_loop(run())
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_connection_that_was_reset_is_passed_over_and_another_one_serves(
+    run_on_loop: Run, which: int
+) -> None:
+    async def run() -> None:
+        async with receiver() as to, sender(to) as one:
+            await asyncio.gather(*(one.send(to.url, HEADERS, BODY, 30) for _ in range(2)))
+            reset(to.writers[which])
+            # It is closed in this turn, and nobody has read so.
+            await asyncio.sleep(0)
+            assert isinstance(await one.send(to.url, HEADERS, BODY, 30), Delivered)
+            assert (to.connections, len(to.requests)) == (2, 3)
+
+    run_on_loop(run())
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    at_once = struct.pack("ii", 1, 0)
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+    writer.transport.abort()
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_tls_connection_serves_again_whatever_tickets_came_with_it(
+    run_on_loop: Run, version: ssl.TLSVersion
+) -> None:
+    async def run() -> None:
+        context = certificates.showing(certificates.good())
+        context.minimum_version = context.maximum_version = version
+        async with receiver(context=context) as to, sender(to, trust=certificates.trusting()) as one:
+            outcomes = [await one.send(to.url, HEADERS, BODY, 30) for _ in range(5)]
+            assert are_delivered(outcomes)
+            assert (to.connections, len(to.requests)) == (1, 5)
+
+    run_on_loop(run())
+
+
+def are_delivered(outcomes: Sequence[Outcome]) -> bool:
+    return all(isinstance(each, Delivered) for each in outcomes)
 
 
 def test_a_new_connection_that_is_closed_is_not_tried_again() -> None:

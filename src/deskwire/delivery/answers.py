@@ -1,6 +1,7 @@
 """A connection to a receiver, which takes no more of an answer than anybody needs, whatever is sent."""
 
 import asyncio
+import select
 
 import httptools
 
@@ -62,6 +63,18 @@ class Connection(asyncio.Protocol):
         self._answered = self._loop.create_future()
         self._transport.write(request)
         await self._answered
+
+    def is_quiet(self) -> bool:
+        """Whether nothing came since the last answer, its end included, nor waits to be read."""
+        if self._transport is None or self._transport.is_closing():
+            return False
+        opened = self._transport.get_extra_info("socket")
+        # Under TLS the socket can be gone before the loop has said so.
+        if opened is None or opened.fileno() < 0:
+            return False
+        look = select.poll()
+        look.register(opened, select.POLLIN)
+        return not look.poll(0)
 
     def abort(self) -> None:
         if self._transport is not None:

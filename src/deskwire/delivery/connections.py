@@ -3,7 +3,7 @@
 import asyncio
 
 from deskwire.delivery.answers import Connection
-from deskwire.model.limits import CONNECTION_IDLE_S
+from deskwire.model.limits import CONNECTION_IDLE_S, UNKEPT_PLACES_REMEMBERED, UNKEPT_S
 from deskwire.model.webhook_urls import Target
 
 # Scheme, host and port.
@@ -17,6 +17,8 @@ class Connections:
         self._loop = asyncio.get_running_loop()
         self._open_ones: set[Connection] = set()
         self._idle: dict[Place, list[Connection]] = {}
+        # Places whose connections are not kept, and until when; what was added last comes last.
+        self._unkept: dict[Place, float] = {}
         self._sweep: asyncio.TimerHandle | None = None
 
     def make(self) -> Connection:
@@ -27,23 +29,30 @@ class Connections:
         idle = self._idle.get(_place(target), [])
         while idle:
             connection = idle.pop()
-            if self._is_fresh(connection):
+            if self._is_fresh(connection) and connection.is_quiet():
                 return connection
             connection.abort()
         return None
 
     def give_back(self, target: Target, connection: Connection) -> None:
-        if not connection.is_free:
+        place = _place(target)
+        if not connection.is_free or self._loop.time() < self._unkept.get(place, 0.0):
             connection.abort()
             return
         connection.idle_since = self._loop.time()
-        self._idle.setdefault(_place(target), []).append(connection)
+        self._idle.setdefault(place, []).append(connection)
         if self._sweep is None:
             self._sweep = self._loop.call_later(CONNECTION_IDLE_S, self._close_old)
 
-    def drop(self, target: Target) -> None:
-        for connection in self._idle.pop(_place(target), []):
+    def mistrust(self, target: Target) -> None:
+        """Of a place that ends connections that it had promised to keep, none is kept for a while."""
+        place = _place(target)
+        for connection in self._idle.pop(place, []):
             connection.abort()
+        self._unkept.pop(place, None)
+        self._unkept[place] = self._loop.time() + UNKEPT_S
+        if len(self._unkept) > UNKEPT_PLACES_REMEMBERED:
+            del self._unkept[next(iter(self._unkept))]
 
     def close(self) -> None:
         if self._sweep is not None:

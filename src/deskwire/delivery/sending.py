@@ -89,27 +89,24 @@ class Sender:
         return target, f"POST {target.path} HTTP/1.1\r\nHost: {target.authority}\r\n"
 
     async def _post(self, exchange: Exchange, target: Target, request: bytes) -> None:
-        kept = self._connections.take(target)
-        if kept is not None:
-            await self._ask(kept, target, exchange, request)
-            if exchange.failure is None or not kept.was_dead:
-                return
-            # One request more than the attempts is enough: the others of this place are as old.
-            self._connections.drop(target)
-            exchange.stage, exchange.failure = Stage.RESOLVING, None
-        addresses = await find_addresses(target, self._lookup)
-        exchange.stage = Stage.CONNECTING
-        connection = await connect(target, addresses, self._ssl_context, self._connections.make)
-        await self._ask(connection, target, exchange, request)
-
-    async def _ask(self, connection: Connection, target: Target, exchange: Exchange, request: bytes) -> None:
+        """Once, whatever becomes of it: the contract counts requests."""
+        connection = self._connections.take(target) or await self._connect(exchange, target)
         exchange.stage = Stage.ANSWERING
         try:
             await connection.ask(exchange, request)
         finally:
             self._connections.give_back(target, connection)
-        if exchange.failure is not None and is_our_own(exchange.failure):
+        if exchange.failure is None:
+            return
+        if connection.was_dead:
+            self._connections.mistrust(target)
+        if is_our_own(exchange.failure):
             raise exchange.failure
+
+    async def _connect(self, exchange: Exchange, target: Target) -> Connection:
+        addresses = await find_addresses(target, self._lookup)
+        exchange.stage = Stage.CONNECTING
+        return await connect(target, addresses, self._ssl_context, self._connections.make)
 
     def _outcome(self, exchange: Exchange, duration_ms: int, error: str) -> Outcome:
         """The head of an answer decides, whatever becomes of its body.

@@ -167,6 +167,9 @@ ANSWER_HEAD_MAX_BYTES = 64 * 1024
 ANSWER_PIECE_BYTES = 16 * 1024
 # Shorter than receivers commonly keep an idle connection.
 CONNECTION_IDLE_S = 15.0
+# A receiver that closes behind an answer without saying so has none of its connections kept for so long.
+UNKEPT_S = 5 * 60.0
+UNKEPT_PLACES_REMEMBERED = 4_096
 # Of several addresses of a receiver, the next one is tried beside the first that long after it.
 NEXT_ADDRESS_AFTER_S = 0.25
 RETRY_AFTER_MAXIMUM_S = 24 * 60 * 60
