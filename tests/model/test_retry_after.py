@@ -38,6 +38,13 @@ def test_seconds_and_dates_are_understood(text: str, wait_s: int | None) -> None
     assert parse_retry_after(text, NOW) == wait_s
 
 
+@pytest.mark.parametrize(
+    ("past_us", "wait_s"), [(0, 30), (1, 30), (499_999, 30), (999_999, 30), (1_000_000, 29)]
+)
+def test_nothing_is_sent_before_a_date_that_was_asked_for(past_us: int, wait_s: int) -> None:
+    assert parse_retry_after("Tue, 14 Nov 2023 22:13:50 GMT", Moment(NOW + past_us)) == wait_s
+
+
 @given(st.text())
 def test_any_text_is_a_wait_within_bounds_or_none(text: str) -> None:
     wait_s = parse_retry_after(text, NOW)

@@ -1,5 +1,6 @@
 """How long a receiver asks to be left alone."""
 
+import math
 import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -22,4 +23,4 @@ def parse_retry_after(text: str, now: Moment) -> int | None:
         until_s = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
-    return max(0, min(round(until_s - now / 1_000_000), RETRY_AFTER_MAXIMUM_S))
+    return max(0, min(math.ceil(until_s - now / 1_000_000), RETRY_AFTER_MAXIMUM_S))
