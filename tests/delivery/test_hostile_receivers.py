@@ -89,6 +89,8 @@ UNREACHABLE: dict[str, tuple[Answer | bytes, str | tuple[str, ...]]] = {
     "sends empty lines without end": (flood(b"", b"\r\n"), (TOO_LONG, NO_HTTP)),
     "sends no HTTP": (flood(b"", b"\x00\xff\x1b[2J"), NO_HTTP),
     "speaks another protocol": (b"220 mail.example.com ESMTP\r\n", NO_HTTP),
+    "speaks RTSP": (OK.replace(b"HTTP/1.1", b"RTSP/1.0"), NO_HTTP),
+    "speaks ICE": (OK.replace(b"HTTP/1.1", b"ICE/1.0"), NO_HTTP),
     "speaks HTTP/2": (b"\x00\x00\x12\x04\x00\x00\x00\x00\x00", NO_HTTP),
     "has status 000": (b"HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n", NO_HTTP),
     "has a status without end": (flood(b"HTTP/1.1 2", b"0"), NO_HTTP),

@@ -10,6 +10,8 @@ from deskwire.model.limits import ANSWER_HEAD_MAX_BYTES, ANSWER_PIECE_BYTES, ANS
 
 # What frames a body can be without end, too.
 ANSWER_MAX_BYTES = ANSWER_HEAD_MAX_BYTES + ANSWER_READ_MAX_BYTES
+# Of an answer, unless empty lines come before it. The parser takes RTSP and ICE as well.
+FIRST_BYTES = (b"H", b"\r", b"\n")
 
 
 class HeadTooLong(Exception):
@@ -140,7 +142,11 @@ class Connection(asyncio.Protocol):
             # Nobody asked for it, so nothing that comes here can be trusted to be the answer to anything.
             self._cut_off(None)
             return
+        is_first = not self._received_bytes
         self._received_bytes += len(piece)
+        if is_first and not piece.startswith(FIRST_BYTES):
+            self._cut_off(NotHttp())
+            return
         try:
             self._parser.feed_data(piece)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
