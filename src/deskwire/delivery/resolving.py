@@ -1,6 +1,5 @@
 """From a name to its addresses, asked of the name servers anew and within a time of its own."""
 
-import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import ip_address
@@ -11,6 +10,7 @@ import pycares
 from aiodns import DNSResolver
 from aiodns.error import ARES_ENODATA, ARES_ENOTFOUND, ARES_ETIMEOUT, DNSError
 
+from deskwire.delivery.limiting import within
 from deskwire.model.addresses import Address
 from deskwire.model.limits import RESOLUTION_S, RESOLUTION_TRIES, RESOLUTION_TRY_S
 from deskwire.model.webhook_urls import ip_address_of
@@ -50,10 +50,8 @@ class Names:
     async def resolve(self, host: str) -> list[Address]:
         """All addresses of both families, from /etc/hosts or the name servers; raises ResolutionFailed."""
         try:
-            async with asyncio.timeout(self._limit_s):
-                found = await self._resolver.getaddrinfo(
-                    host, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM
-                )
+            asked = self._resolver.getaddrinfo(host, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
+            found = await within(self._limit_s, asked)
         except TimeoutError:
             raise ResolutionFailed(f"no answer within {self._limit_s:g} s") from None
         except DNSError as error:

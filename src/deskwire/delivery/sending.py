@@ -13,6 +13,7 @@ from deskwire.delivery.connecting import AddressBarred, connect, find_addresses
 from deskwire.delivery.connections import Connections
 from deskwire.delivery.exchange import Exchange, Stage
 from deskwire.delivery.explaining import explain_answer, explain_way, is_our_own, let_go_of_frames
+from deskwire.delivery.limiting import within
 from deskwire.delivery.resolving import Lookup, ResolutionFailed
 from deskwire.model.deliveries import Barred, Delivered, Outcome, Refused, Unreachable
 from deskwire.model.limits import DELIVERY_ERROR_CHARACTERS
@@ -57,8 +58,7 @@ class Sender:
         exchange = Exchange()
         error = ""
         try:
-            async with asyncio.timeout(limit_s):
-                await self._post(exchange, target, _request(start, headers, body))
+            await within(limit_s, self._post(exchange, target, _request(start, headers, body)))
         except TimeoutError:
             error = f"{exchange.stage.value} within {round(limit_s, 1):g} s"
         except AddressBarred as barred:
