@@ -4,14 +4,16 @@ import re
 import shlex
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.system.conftest import Demo
-from tests.system.operators import PREFIX, Operator, until
+from tests.system.operators import COMMAND, PREFIX, STOP_S, Client, Operator, until
 
 IDLE_MIB = 120
 
@@ -125,3 +127,51 @@ def test_the_help_of_a_command_is_there_at_once(operator: Operator) -> None:
     assert operator.run("serve", "--help").code == 0
     assert operator.run("--version").out == "deskwire 0.1.0\n"
     assert time.monotonic() - began_s < 4
+
+
+def with_closed(operator: Operator, closing: str, *argv: str) -> subprocess.Popen[str]:
+    """A command that is started as a shell starts it whose line ends like this."""
+    return subprocess.Popen(
+        ["sh", "-c", f'exec "$@" {closing}', "sh", *COMMAND, *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=operator.environment(),
+        cwd=operator.folder,
+    )
+
+
+@pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_whose_standard_streams_are_closed_does_its_work(operator: Operator, closing: str) -> None:
+    with with_closed(operator, closing, "check") as process:
+        _, said = process.communicate(timeout=STOP_S)
+    assert (process.returncode, said) == (0, "")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_serving_without_standard_streams_ends_in_order(operator: Operator, workers: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    argv = ("serve", "--port", str(port), "--workers", workers)
+    with with_closed(operator, "<&- >&- 2>&-", *argv) as process:
+        client = Client(f"http://127.0.0.1:{port}")
+
+        def answers() -> bool:
+            with suppress(OSError):
+                return client.get("/readyz").status == 200
+            return False
+
+        until(answers)
+        client.close()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STOP_S) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_start_that_cannot_be_told_is_one_line(operator: Operator, workers: str) -> None:
+    with with_closed(operator, ">/dev/full", "serve", "--port", "0", "--workers", workers) as process:
+        _, said = process.communicate(timeout=STOP_S)
+    assert process.returncode == 1
+    assert said.splitlines()[-1] == "deskwire: No space left on device"
+    assert "Traceback" not in said

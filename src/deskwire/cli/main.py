@@ -59,6 +59,14 @@ def invoke(session: Session, argv: Sequence[str]) -> int:
             return commands.invoke(context) or DONE
     except Exit as end:
         return end.exit_code
+    except ExceptionGroup as group:
+        raise first_of(group) from None
+
+
+def first_of(group: ExceptionGroup[Exception]) -> Exception:
+    """What made the tasks end that ran beside each other."""
+    first = group.exceptions[0]
+    return first_of(first) if isinstance(first, ExceptionGroup) else first
 
 
 def refuse(error: click.UsageError) -> int:
