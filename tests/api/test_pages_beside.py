@@ -18,6 +18,11 @@ from tests.engines import Run
 PAGES = ["/healthz", "/readyz", "/metrics", "/docs", "/", f"{PREFIX}/openapi.json"]
 
 
+@pytest.mark.parametrize("path", [*PAGES, "/workspace"])
+def test_a_line_break_behind_a_path_makes_another_one_of_it(house: House, path: str) -> None:
+    assert house.send(f"{path}%0a").status == house.send(f"{path}\n").status == 404
+
+
 def test_healthz_says_that_the_process_is_up(house: House) -> None:
     answer = house.send("/healthz")
     assert (answer.status, answer.json) == (200, {"status": "ok"})

@@ -1,5 +1,6 @@
 """All that is answered: the API under its prefix, and beside it health, figures, reference and downloads."""
 
+import re
 import time
 from collections.abc import Awaitable, Callable
 
@@ -57,21 +58,28 @@ def pages(
 ) -> ASGIApp:
     """`delivers` says whether the delivery worker of this process works, if it has one."""
     routes = [
-        Route("/", redirect_to_reference),
-        Route("/docs", constant(reference, "text/html; charset=utf-8", REFERENCE_HEADERS)),
-        Route(OPENAPI_PATH, constant(openapi, JSON, {})),
-        Route("/healthz", constant(b'{"status":"ok"}', JSON, NO_STORE)),
-        Route("/readyz", Readiness(store, delivers).answer),
-        Route("/attachments/{workspace_id}/{attachment_id}", downloads.download),
+        page("/", redirect_to_reference),
+        page("/docs", constant(reference, "text/html; charset=utf-8", REFERENCE_HEADERS)),
+        page(OPENAPI_PATH, constant(openapi, JSON, {})),
+        page("/healthz", constant(b'{"status":"ok"}', JSON, NO_STORE)),
+        page("/readyz", Readiness(store, delivers).answer),
+        page("/attachments/{workspace_id}/{attachment_id}", downloads.download),
     ]
     if metrics is not None:
-        routes.append(Route("/metrics", figures(metrics)))
+        routes.append(page("/metrics", figures(metrics)))
     return Identified(application(routes), observer)
 
 
 def metrics_pages(metrics: Callable[[], bytes], observer: Observer) -> ASGIApp:
     """For a port of their own."""
-    return Identified(application([Route("/metrics", figures(metrics))]), observer)
+    return Identified(application([page("/metrics", figures(metrics))]), observer)
+
+
+def page(path: str, answer: Handler) -> Route:
+    """Starlette's own pattern takes a line break after the path for its end."""
+    route = Route(path, answer)
+    route.path_regex = re.compile(route.path_regex.pattern.removesuffix("$") + r"\Z")
+    return route
 
 
 NO_STORE = {"cache-control": "no-store"}
