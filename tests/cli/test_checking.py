@@ -39,6 +39,26 @@ def test_an_entry_of_the_search_index_that_is_nobodys_is_told(
     ]
 
 
+def test_an_attachment_that_is_gone_is_told(deskwire: Deskwire, workspace: str, folder: Path) -> None:
+    made = {"created_at": "2026-01-01T00:00:00Z"}
+    message, attachment = CHANNEL.replace("c1", "d1"), CHANNEL.replace("c1", "e1")
+    said: dict[str, object] = {"kind": "message", "id": message, "channel_id": CHANNEL, "sender_id": CONTACT}
+    lines: list[dict[str, object]] = [
+        {"kind": "channel", "id": CHANNEL, "type": "user_chat", "provider": "web", "status": "open"},
+        {"kind": "attachment", "id": attachment, "filename": "a.txt", "status": "ready"},
+        said | {"attachment_ids": [attachment]},
+    ]
+    (folder / "one.ndjson").write_text("".join(f"{json.dumps(line | made)}\n" for line in lines))
+    imported = deskwire("import", folder / "one.ndjson", "--workspace", workspace)
+    assert imported.code == 0, imported.err
+    connection = apsw.Connection(str(folder / "deskwire.db"))
+    connection.execute("DELETE FROM attachments")
+    connection.close()
+    told = deskwire("check").out
+    assert f"messages {message}: document has attachments" in told
+    assert f"message_attachments {message} 0: attachment_id is {attachment}" in told
+
+
 CONTACT, CHANNEL = "018f3e1c-7c2a-7b11-9a53-0000000000a1", "018f3e1c-7c2a-7b11-9a53-0000000000c1"
 NOBODY = "018f3e1c-7c2a-7b11-9a53-00000000ffff"
 CHANNEL_LINE = {"kind": "channel", "id": CHANNEL}
@@ -72,6 +92,10 @@ EVENT = {"kind": "contact.created", "timestamp": "1970-01-01T00:00:00.000007Z"}
         (
             f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 7, x'7b7d', NULL)",
             f"events {NOBODY}: body cannot be read",
+        ),
+        (
+            f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 7, '{{}}', NULL)",
+            f"events {NOBODY}: body cannot be read (it is no bytes)",
         ),
         (
             f"INSERT INTO events VALUES ('W', '{NOBODY}', 'contact.created', '{CONTACT}', 8, BODY, NULL)",

@@ -110,12 +110,11 @@ async def join_message(tx: Tx, workspace_id: str, ids: Sequence[str]) -> Joined:
     linked = grouped(await tx.all(MESSAGE_ATTACHMENT_IDS, workspace_id=workspace_id, ids=ids))
     named = list({str(id) for attached in linked.values() for id in attached})
     attachments = {kept.record.id: kept.record for kept in await ATTACHMENTS.among(tx, workspace_id, named)}
+    shown = {id: attachment.reference() for id, attachment in attachments.items() if attachment.visible()}
     return {
         id: {
             "attachment_ids": linked[id],
-            "attachments": [
-                attachments[str(one)].reference() for one in linked[id] if attachments[str(one)].visible()
-            ],
+            "attachments": [shown[str(one)] for one in linked[id] if str(one) in shown],
         }
         for id in linked
     }

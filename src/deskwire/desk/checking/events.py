@@ -63,7 +63,9 @@ def event_differences(workspace_id: str, row: Row) -> Iterator[str]:
     if kind not in get_args(EventKind):
         yield f"events {id}: kind is {kind!r} and should be one of {', '.join(get_args(EventKind))}"
         return
-    assert isinstance(raw, bytes)
+    if not isinstance(raw, bytes):
+        yield f"events {id}: body cannot be read (it is no bytes)"
+        return
     try:
         body = msgspec.json.decode(raw, type=Body, dec_hook=decode_moment)
         data = msgspec.json.decode(body.data, type=DATA[kind.partition(".")[0]], dec_hook=decode_moment)
