@@ -46,6 +46,9 @@ class SqliteHouse:
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Opened]:
         return opened(Path(options.get("data-dir", self.folder)))
 
+    def find_database(self, options: Mapping[str, str]) -> None:
+        """There is one in each test's folder."""
+
     @asynccontextmanager
     async def open_messenger(self, options: Mapping[str, str]) -> AsyncIterator[Messenger]:
         async with Sender(self.lookup, allow=self.allow) as sender:

@@ -30,6 +30,9 @@ class ToldHouse:
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[OpenHouse]:
         raise AssertionError("wrong usage must not open the house")
 
+    def find_database(self, options: Mapping[str, str]) -> None:
+        raise AssertionError("wrong usage must not look for a database")
+
     def open_messenger(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Messenger]:
         raise AssertionError("nothing is sent here")
 

@@ -143,7 +143,7 @@ def with_closed(operator: Operator, closing: str, *argv: str) -> subprocess.Pope
 
 @pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_command_whose_standard_streams_are_closed_does_its_work(operator: Operator, closing: str) -> None:
-    with with_closed(operator, closing, "check") as process:
+    with with_closed(operator, closing, "workspace", "list") as process:
         _, said = process.communicate(timeout=STOP_S)
     assert (process.returncode, said) == (0, "")
 
@@ -165,6 +165,13 @@ def test_serving_without_standard_streams_ends_in_order(operator: Operator, work
         client.close()
         process.send_signal(signal.SIGTERM)
         assert process.wait(STOP_S) == 0
+
+
+def test_a_folder_without_a_database_is_not_found_sound(operator: Operator) -> None:
+    missing = operator.folder / "mistyped"
+    looked = operator.run("check", "--data-dir", missing)
+    assert looked.code == 1 and "there is no database at" in looked.complaint
+    assert not missing.exists()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

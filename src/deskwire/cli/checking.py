@@ -12,6 +12,7 @@ from deskwire.desk.checking import check
 
 
 def check_database(invocation: Invocation) -> int:
+    invocation.house.find_database(invocation.options)
     with progress("checking") as advance:
         differences = run_open(invocation, lambda house: print_differences(house, advance))
     if differences:

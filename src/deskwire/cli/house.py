@@ -59,6 +59,10 @@ class House(Protocol):
 
     def open(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[OpenHouse]: ...
 
+    def find_database(self, options: Mapping[str, str]) -> None:
+        """Raises StartError where opening would make an empty one."""
+        ...
+
     def open_messenger(self, options: Mapping[str, str]) -> AbstractAsyncContextManager[Messenger]: ...
 
     def serve(

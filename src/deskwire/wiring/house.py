@@ -24,6 +24,11 @@ class House:
         async with open_house(said) as house:
             yield house
 
+    def find_database(self, options: Mapping[str, str]) -> None:
+        said = load_given(options)
+        if not said.is_postgresql and not sqlite_path(said).exists():
+            raise StartError(f"there is no database at {sqlite_path(said)}")
+
     def migrate(self, options: Mapping[str, str], *, check: bool) -> bool:
         said = load_given(options)
         logs.configure(said.log)

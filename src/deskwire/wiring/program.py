@@ -31,6 +31,9 @@ class Door:
     def open(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[OpenHouse]":
         return self._house().open(options)
 
+    def find_database(self, options: Mapping[str, str]) -> None:
+        self._house().find_database(options)
+
     def open_messenger(self, options: Mapping[str, str]) -> "AbstractAsyncContextManager[Messenger]":
         opener: Callable[[Mapping[str, str]], AbstractAsyncContextManager[Messenger]]
         opener = importlib.import_module("deskwire.wiring.messenger").open_messenger
