@@ -13,6 +13,8 @@ from deskwire.store.statement import json_list
 # with a count. Long periods keep an index small; within one, things go by when they were written.
 PERIOD_US = 256 * 1_000_000
 COUNT_BITS = 16
+# More matches of one period than these are not put in order.
+MOST_OF_A_PERIOD = 5_000
 LAST_CHARACTER = "\U0010ffff"
 # So much is merged at a time, lest others who write wait for long.
 MERGED_PAGES = 1_000
@@ -95,11 +97,12 @@ def candidates(
         last = cast(int, rows[-1][1])
         begin = last >> COUNT_BITS << COUNT_BITS
         rows += connection.execute(
-            f"SELECT r.id, r.number FROM {terms_and_rows} "
-            f"CROSS JOIN {table}s thing ON thing.workspace_id = r.workspace_id AND thing.id = r.id "
+            f"SELECT thing.id FROM (SELECT r.workspace_id, r.id FROM {terms_and_rows} "
             f"WHERE {table}_terms MATCH ? AND t.rowid >= ? AND t.rowid < ? AND r.workspace_id = ? "
+            "ORDER BY t.rowid DESC LIMIT ?) chosen "
+            f"CROSS JOIN {table}s thing ON thing.workspace_id = chosen.workspace_id AND thing.id = chosen.id "
             "ORDER BY thing.created_at DESC, thing.id DESC LIMIT ?",
-            (asked, begin, last, workspace_id, limit),
+            (asked, begin, last, workspace_id, MOST_OF_A_PERIOD, limit),
         ).fetchall()
     return [str(row[0]) for row in rows]
 
